@@ -1,0 +1,48 @@
+# Two commands matter: `make book` and `make test`. Both set everything up themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help venv book serve test test-all bench refresh art clean
+
+help:
+	@echo "make book      build the book (sets up .venv first)"
+	@echo "make serve     build it and serve it on http://127.0.0.1:8000/"
+	@echo "make test      everything that CI runs; test-all adds the exhaustive tests"
+	@echo "make bench     measure, and fail where a threshold is missed"
+	@echo "make refresh   execute every notebook in place"
+	@echo "make art       redraw logo, cover and social card"
+	@echo "make clean     remove what was built; the environment too"
+
+venv: $(READY)
+
+$(READY): requirements.txt pyproject.toml tools/setup.py
+	@echo "Setting up .venv (a few minutes the first time) …"
+	$(PYTHON) tools/setup.py venv
+	@touch $@
+
+book: $(READY)
+	$(BIN)/jupyter-book build . -W --keep-going -n
+	@echo "The book is here: file://$(CURDIR)/_build/html/index.html"
+
+serve: book
+	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory _build/html
+
+test: $(READY)
+	@$(BIN)/python tools/test.py
+
+test-all: $(READY)
+	@$(BIN)/python tools/test.py --all
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks
+
+refresh: $(READY)
+	@$(BIN)/python tools/refresh.py
+
+art: $(READY)
+	@$(BIN)/python tools/art.py
+
+clean:
+	rm -rf .venv _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,142 @@
+"""Every page of the built book in a real browser, from a server and from file://, with the network blocked."""
+
+import gzip
+import re
+from pathlib import Path
+
+import book
+import pytest
+from book import ROOT
+
+import turing
+
+PAGES = book.pages()
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+
+# What the theme itself brings and we do not repair: rule to the theme's elements that it concerns.
+THEMES_OWN = {
+    "label-content-name-mismatch": ".search-button",
+    "region": "#pst-skip-link",
+}
+
+MATHS_IS_DONE = "() => !window.MathJax || (window.MathJax.startup && window.MathJax.startup.promise)"
+IMAGES = "[...document.querySelectorAll('img')].map(i => [i.getAttribute('src'), i.getAttribute('alt')])"
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_entry_of_the_contents_has_its_page(page, book_html):
+    assert (book_html / f"{page}.html").is_file()
+
+
+def test_no_page_was_built_that_the_contents_do_not_name(book_html):
+    built = {path.relative_to(book_html).with_suffix("").as_posix() for path in book_html.rglob("*.html")}
+    built = {page for page in built if not page.startswith(("_static/", "_sources/"))}
+    assert built - set(PAGES) <= {"index", "search", "py-modindex"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_a_page_asks_no_other_host_shows_no_error_and_typesets_its_maths(page, way, sites, visit):
+    with visit(f"{sites[way]}/{page}.html") as seen:
+        seen.page.evaluate(MATHS_IS_DONE)
+        assert seen.blocked == []
+        assert seen.errors == []
+        formulas = seen.page.locator("span.math, div.math").count()
+        assert seen.page.locator("mjx-container").count() >= formulas
+        assert seen.page.locator("mjx-merror, .math-error").count() == 0
+        widgets = seen.page.locator(".turing-widget")
+        assert seen.page.locator(".turing-widget[data-live]").count() == widgets.count(), "a widget did not start"
+        for source, alt in seen.page.evaluate(IMAGES):
+            assert alt is not None, source
+            assert " " in alt, f"{source} has no human alt text: {alt!r}"
+            assert "_images" not in alt
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_fits_a_phone_and_axe_finds_nothing_serious(page, theme, sites, visit):
+    with visit(f"{sites['http']}/{page}.html", width=360, height=740, theme=theme) as seen:
+        assert seen.page.evaluate("document.documentElement.dataset.theme") == theme
+        seen.page.evaluate(MATHS_IS_DONE)
+        assert seen.page.evaluate(OVERFLOW) <= 0, "the page scrolls sideways at 360 px"
+        seen.page.set_viewport_size({"width": 1200, "height": 900})
+        assert seen.page.evaluate(OVERFLOW) <= 0, "the page scrolls sideways at 1200 px"
+        seen.page.evaluate(AXE)
+        found = seen.page.evaluate("async () => (await axe.run()).violations")
+        serious = [
+            f"{violation['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
+            for violation in found
+            for node in violation["nodes"]
+            if violation["impact"] in ("serious", "critical")
+            and not seen.page.evaluate(
+                "([at, own]) => !!own && !!document.querySelector(at)?.closest(own)",
+                [node["target"][0], THEMES_OWN.get(violation["id"])],
+            )
+        ]
+        assert serious == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_light(page, book_html):
+    """Under 300 KB compressed, fonts and MathJax aside."""
+    html = (book_html / f"{page}.html").read_bytes()
+    local = re.findall(rb'(?:src|href)="([^":?#]+\.(?:js|css|svg|png))', html)
+    files = {((book_html / page).parent / name.decode()).resolve() for name in local}
+    weighed = [html] + [file.read_bytes() for file in files if file.is_file() and "vendor" not in file.parts]
+    assert sum(len(gzip.compress(data)) for data in weighed) < 300_000
+
+
+@pytest.mark.parametrize("path", book.notebooks(), ids=lambda path: path.stem)
+def test_every_notebook_has_a_colab_button_that_names_it(path, book_html):
+    page = path.relative_to(ROOT).with_suffix("").as_posix()
+    html = (book_html / f"{page}.html").read_text(encoding="utf-8")
+    assert f"https://colab.research.google.com/github/turing-book/turing-book/blob/main/{page}.ipynb" in html
+
+
+def test_the_front_door_leads_to_the_landing_page(sites, visit):
+    with visit(f"{sites['file']}/index.html") as seen:
+        seen.page.wait_for_url("**/book/index.html")
+        assert seen.errors == []
+
+
+STEPPER_PAGES = ["book/index", "book/why", "book/00_machines"]
+
+
+@pytest.mark.parametrize("page", STEPPER_PAGES)
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_the_stepper_on_the_page_agrees_with_the_oracle(page, way, sites, visit):
+    machine = turing.zoo["balanced_parentheses"]
+    with visit(f"{sites[way]}/{page}.html") as seen:
+        stepper = seen.page.locator(".turing-stepper").first
+        stepper.scroll_into_view_if_needed()
+
+        def shown():
+            cells = stepper.locator("[data-cell]")
+            pairs = cells.evaluate_all("all => all.map(c => [Number(c.dataset.cell), c.dataset.symbol])")
+            tape = {cell: symbol for cell, symbol in pairs if symbol != machine.blank}
+            read = lambda name: stepper.get_attribute(f"data-{name}")  # noqa: E731
+            return read("state"), int(read("step")), int(read("head")), tape
+
+        def expected(word, step):
+            configuration = list(machine.trace(word, step))[-1]
+            return configuration.state, configuration.step, configuration.head, configuration.tape
+
+        word = stepper.get_by_role("textbox").input_value()
+        stepper.get_by_role("button", name="Step", exact=True).click()
+        assert shown() == expected(word, 1)
+        stepper.focus()
+        seen.page.keyboard.press("ArrowRight")
+        assert shown() == expected(word, 2)
+        seen.page.keyboard.press("End")
+        assert shown() == expected(word, 10_000)
+        for mine in ("B(())E", "B)E"):
+            stepper.get_by_role("textbox").fill(mine)
+            stepper.get_by_role("textbox").press("Enter")
+            assert shown() == expected(mine, 0)
+            stepper.focus()
+            for step in range(1, 5):
+                seen.page.keyboard.press("ArrowRight")
+                assert shown() == expected(mine, step)
+        assert seen.blocked == []
+        assert seen.errors == []

@@ -1,0 +1,186 @@
+"""Every exercise of the book: stub, check, solution, and wrong answers that the check must catch."""
+
+import re
+import runpy
+from functools import partial
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import turing
+from turing.check import CHAPTERS, exercises, first_failure
+
+ROOT = Path(__file__).parent.parent
+EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in exercises(chapter)]
+each_exercise = pytest.mark.parametrize(("chapter", "name"), EXERCISES)
+
+
+def cells(chapter):
+    return nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4).cells
+
+
+def tagged(chapter, tag):
+    """The functions that a chapter's cells with this tag define, by name. A cell needs no more than turing."""
+    found = {}
+    for cell in cells(chapter):
+        if tag in cell.metadata.get("tags", []):
+            defined = {"turing": turing}
+            exec(cell.source, defined)
+            (name,) = re.findall(r"^turing\.check\((\w+)\)$", cell.source, re.MULTILINE)
+            assert name not in found, f"{chapter} has two cells tagged {tag} for {name}"
+            found[name] = defined[name]
+    return found
+
+
+def wrong_answers(chapter, name):
+    """Functions called NAME__FAULT, under the name that the check goes by."""
+    found = []
+    for full, answer in runpy.run_path(str(ROOT / "tests" / "wrong_answers" / f"{chapter}.py")).items():
+        if full.startswith(f"{name}__"):
+            answer.__name__ = name
+            found.append(answer)
+    return found
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "book").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_holds_a_stub_and_a_solution_for_each_of_its_chapters_exercises(notebook):
+    chapter = notebook.stem
+    registered = list(exercises(chapter)) if chapter in CHAPTERS else []
+    assert list(tagged(chapter, "exercise")) == registered
+    assert list(tagged(chapter, "solution")) == registered
+
+
+@each_exercise
+def test_an_exercise_is_a_directive_then_its_stub_then_its_collapsed_solution(chapter, name):
+    label = f"ex-{name.replace('_', '-')}"
+    book = cells(chapter)
+    stub = next(i for i, cell in enumerate(book) if f"turing.check({name})" in cell.source)
+    text, opening, solution, closing = book[stub - 1], book[stub + 1], book[stub + 2], book[stub + 3]
+    heading = re.search(rf"\{{exercise\}} .+ \(difficulty [1-5], \d+ minutes\)\n:label: {label}\n", text.source)
+    assert heading, (
+        f"no {{exercise}} directive with difficulty, minutes and label {label} before the stub of {name}"
+    )
+    assert re.search(rf"\{{solution-start\}} {label}\n:class: dropdown\n", opening.source)
+    assert "solution" in solution.metadata.get("tags", [])
+    assert f"turing.check({name})" in solution.source
+    assert "{solution-end}" in closing.source
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_sets_three_to_six_exercises_and_one_problem_without_a_solution(chapter):
+    text = "\n".join(cell.source for cell in cells(chapter) if cell.cell_type == "markdown")
+    assert 3 <= len(exercises(chapter)) <= 6
+    (problem,) = re.findall(
+        r"\{exercise\} .+ \(difficulty [1-5], \d+ minutes, no solution given\)\n:label: (problem-\S+)", text
+    )
+    assert f"{{solution-start}} {problem}" not in text
+
+
+@each_exercise
+def test_the_stub_of_an_exercise_fails_with_a_message(chapter, name):
+    assert first_failure(tagged(chapter, "exercise")[name])
+
+
+@each_exercise
+def test_the_solution_of_an_exercise_passes(chapter, name, capsys):
+    turing.check(tagged(chapter, "solution")[name])
+    assert f"{name}: right on" in capsys.readouterr().out
+
+
+@each_exercise
+def test_at_least_two_wrong_answers_fail_and_the_check_says_where(chapter, name):
+    wrong = wrong_answers(chapter, name)
+    assert len(wrong) >= 2
+    for answer in wrong:
+        expected = re.sub(r"\n\s+", "\n", answer.__doc__)
+        assert (first_failure(answer) or "").startswith(expected), answer.__code__.co_name
+    assert any(re.search(r"word.*step", first_failure(answer)) for answer in wrong)
+
+
+def returning(value, name="even_ones"):
+    def answer():
+        return value
+
+    answer.__name__ = name
+    return answer
+
+
+def raising(error):
+    def answer():
+        raise error
+
+    answer.__name__ = "even_ones"
+    return answer
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def recursive():
+    def even_ones():
+        return even_ones()
+
+    return even_ones
+
+
+def printing():
+    def even_ones():
+        print("hello")
+
+    return even_ones
+
+
+def machine(delta, blank="_", alphabet=()):
+    return returning(turing.TuringMachine(delta, "A", {"T"}, blank, alphabet=alphabet))
+
+
+RIGHT_THEN_LEFT = {("A", s): ("B", s, 1) for s in "01_"} | {("B", s): ("A", s, -1) for s in "01_"}
+AWAY = {("A", s): ("A", "1", 1) for s in "01_"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (raising(ZeroDivisionError("one by nought")), "raised ZeroDivisionError: one by nought (line "),
+        (raising(SystemExit(3)), "raised SystemExit: 3"),
+        (raising(Unspeakable()), "raised Unspeakable"),
+        (recursive(), "raised RecursionError"),
+        (returning(None), "returned None. Does it end in a return statement?"),
+        (returning({("A", "0"): ("A", "0", 1)}), "an object of type dict. Return turing.TuringMachine("),
+        (returning(turing.TuringMachine), "returned an object of type type"),
+        (lambda: None, "name. Name your function after the exercise: even_ones, decrement"),
+        (returning(None, "even_one"), "did you mean even_ones"),
+        (machine(RIGHT_THEN_LEFT), "still running after 10,000 steps."),
+        (machine(AWAY), "step 10000  A  …1111111111"),
+        (machine(AWAY, blank="0"), "the empty word your machine is still"),
+        (machine({("A", "0"): ("T", "0", 0)}, "0", "1"), "The blank '0' is a"),
+        (machine({("A", "_"): ("T", "_", 0)}), "no rule of it mentions '0'"),
+        (printing(), "returned None"),
+        (partial(dict), "No exercise has this name"),
+        (turing.TuringMachine(AWAY, "A", {"T"}, "_"), "was given an object of type TuringMachine"),
+        (None, "was given an object of type NoneType"),
+    ],
+)  # fmt: skip
+def test_the_check_prints_one_failure_whatever_the_answer_does(answer, says, capsys):
+    assert turing.check(answer) is None
+    assert "not yet. " in capsys.readouterr().out
+    assert says in first_failure(answer)
+
+
+def test_a_reader_can_interrupt_an_answer_that_loops():
+    with pytest.raises(KeyboardInterrupt):
+        turing.check(raising(KeyboardInterrupt()))
+
+
+def test_a_failure_shows_the_last_configurations_with_the_head_in_brackets(capsys):
+    delta = {("A", "0"): ("A", "0", 1), ("A", "1"): ("A", "1", 1), ("A", "_"): ("T", "_", 0)}
+    turing.check(returning(turing.TuringMachine(delta, "A", {"T", "F"}, "_")))
+    assert capsys.readouterr().out == (
+        "even_ones: not yet. On the word '1' your machine halts in T after 2 steps; F was expected.\n"
+        "  step 0  A  [1]\n"
+        "  step 1  A  1[_]\n"
+        "  step 2  T  1[_]\n"
+    )

@@ -1,0 +1,109 @@
+"""Logo, favicon, cover and social card, all from here: make art.
+
+The logo is one tape cell holding a ReLU hinge. The cover shows the two ends of the book: on the left the
+balanced-parentheses machine running, time downward; on the right its table δ as the block of weights that it
+becomes, a column for each rule, a square for each 1.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import setup as machine  # tools/setup.py, beside this file
+from playwright.sync_api import sync_playwright
+
+import turing
+
+STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
+INK, GROUND = "#1B1F27", "#FFFFFF"
+DARK_INK = "#F2F0EA"
+ST, SYM, SCR, LINE = "#B3440E", "#0067A8", "#63636B", "#C9CBD1"
+TITLE = "Turing-complete<br>neural networks"
+
+
+def logo(ink: str) -> str:
+    """A cell of tape with the graph of ReLU in it; two strokes, so that it holds at 16 px."""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="A tape cell holding a '
+        f'ReLU hinge"><g fill="none" stroke="{ink}" stroke-width="3.4" stroke-linejoin="miter">'
+        '<rect x="3.2" y="3.2" width="25.6" height="25.6"/><path d="M3.2 21.5H15L25 9.5"/></g></svg>\n'
+    )
+
+
+def favicon() -> str:
+    """The logo, dark on light tabs and light on dark ones."""
+    style = f"<style>g{{stroke:{INK}}}@media(prefers-color-scheme:dark){{g{{stroke:{DARK_INK}}}}}</style>"
+    return logo(INK).replace(f' stroke="{INK}"', "").replace("<g ", f"{style}<g ", 1)
+
+
+def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
+    """δ as weights: rows are next state, symbol written and move; a filled square is a 1."""
+    blocks = [(m.states, ST, "st"), (m.symbols, SYM, "sym2"), (("←", "→"), SCR, "scr5")]
+    rows = [(name, colour, block) for names, colour, block in blocks for name in names]
+    place = {(name, block): i for i, (name, _, block) in enumerate(rows)}
+    left, top = 34.0, 40.0
+    parts = []
+    for k, ((state, symbol), (target, written, move)) in enumerate(m.delta.items()):
+        x = left + k * cell
+        parts.append(f'<text x="{x + cell / 2}" y="{top - 24}" fill="{ST}">{state}</text>')
+        parts.append(f'<text x="{x + cell / 2}" y="{top - 7}" fill="{SYM}">{symbol}</text>')
+        for key in ((target, "st"), (written, "sym2"), ("→" if move > 0 else "←", "scr5")):
+            y, inset = top + place[key] * cell, cell * 0.16
+            side = cell - 2 * inset
+            parts.append(f'<rect x="{x + inset}" y="{y + inset}" width="{side}" height="{side}" fill="{rows[place[key]][1]}"/>')
+    for i, (name, colour, _) in enumerate(rows):
+        parts.append(f'<text x="{left - 12}" y="{top + i * cell + cell * 0.68}" fill="{colour}">{name}</text>')
+    width, height = left + len(m.delta) * cell + 1, top + len(rows) * cell + 1
+    for i in range(len(rows) + 1):
+        strong = i in (0, len(m.states), len(m.states) + len(m.symbols), len(rows))
+        y = top + i * cell
+        parts.append(f'<path d="M{left} {y}H{width - 1}" stroke="{INK if strong else LINE}" stroke-width="{1 if strong else 0.5}"/>')
+    for k in range(len(m.delta) + 1):
+        x = left + k * cell
+        parts.append(f'<path d="M{x} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="IBM Plex Mono" font-size="15" text-anchor="middle">{"".join(parts)}</svg>'
+    )
+
+
+def card(width: int, height: int) -> str:
+    """The page that cover and social card are photographed from."""
+    m = turing.zoo["balanced_parentheses"]
+    fonts = (STATIC / "fonts.css").read_text(encoding="utf-8")
+    for file in (STATIC / "fonts").glob("*.woff2"):  # the page has no address, so its fonts travel inside
+        data = base64.b64encode(file.read_bytes()).decode()
+        fonts = fonts.replace(f"fonts/{file.name}", f"data:font/woff2;base64,{data}")
+    tape = turing.space_time(m.run("B()E")).svg
+    return f"""<!doctype html><meta charset="utf-8"><style>{fonts}
+      body {{ margin: 0; width: {width}px; height: {height}px; background: {GROUND}; color: {INK};
+             display: grid; grid-template: auto 1fr auto / 1fr auto auto 1fr; justify-items: center; align-items: center; }}
+      h1 {{ grid-column: 1 / -1; font: 600 {width * 0.062}px/1.04 "IBM Plex Sans"; letter-spacing: -0.02em;
+            margin: {height * 0.06}px 0 0; justify-self: start; padding-left: {width * 0.055}px; }}
+      .tape, .weights {{ height: {height * 0.52}px; }} .tape {{ grid-column: 2; }}
+      .weights {{ grid-column: 3; margin-left: {width * 0.09}px; }}
+      svg {{ height: 100%; width: auto; }}
+      p {{ grid-column: 1 / -1; justify-self: start; padding-left: {width * 0.055}px; margin: 0 0 {height * 0.055}px;
+           font: {width * 0.0185}px "IBM Plex Sans"; color: {SCR}; }}
+    </style><h1>{TITLE}</h1><div class="tape">{tape}</div><div class="weights">{weights(m)}</div>
+    <p>A machine, and the weights that it becomes. A book you can run.</p>"""
+
+
+def main() -> None:
+    (STATIC / "logo.svg").write_text(logo(INK), encoding="utf-8")
+    (STATIC / "logo-dark.svg").write_text(logo(DARK_INK), encoding="utf-8")
+    (STATIC / "favicon.svg").write_text(favicon(), encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=machine.browser(), args=["--no-sandbox", "--disable-gpu"])
+        for name, width, height in (("social.png", 1200, 630), ("cover.png", 1600, 1000)):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.set_content(card(width, height))
+            page.evaluate("document.fonts.ready")
+            page.screenshot(path=STATIC / name)
+            print(STATIC / name)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

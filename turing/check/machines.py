@@ -1,0 +1,140 @@
+"""Judges for exercises whose answer is a Turing machine, and the exercises of the chapter Machines.
+
+A judge runs the reader's machine on every word up to a length, the shortest first, and compares
+with a specification in Python that is slow and easy to believe.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from turing.check import Wrong
+from turing.machine import Run, TuringMachine
+
+MAX_STEPS = 10_000
+SHOWN = 4  # configurations, the last ones, under a failure
+WIDTH = 60  # characters of a configuration that are shown
+
+
+def words(letters: str, length: int) -> Iterator[str]:
+    """Every word over the letters up to that length, the shortest first."""
+    for n in range(length + 1):
+        yield from map("".join, product(letters, repeat=n))
+
+
+def decides(accepts: Callable[[str], bool], letters: str, length: int) -> Callable[[object], str]:
+    """The machine halts in T on the words that ``accepts``, and in F on all others."""
+
+    def judge(machine) -> str:
+        tried = 0
+        for word, run in runs(machine, words(letters, length)):
+            expected = "T" if accepts(word) else "F"
+            if run.state != expected:
+                raise wrong(word, run, f"halts in {run.state} after {steps(run)}; {expected} was expected.")
+            tried += 1
+        return f"all {tried:,} words up to length {length}"
+
+    return judge
+
+
+def rewrites(
+    result: Callable[[str], str], letters: str, length: int, given: Callable[[str], bool]
+) -> Callable[[object], str]:
+    """The machine halts, in any state, with ``result(word)`` on the tape, for each word that is ``given``."""
+
+    def judge(machine) -> str:
+        tried = 0
+        for word, run in runs(machine, filter(given, words(letters, length))):
+            text, expected = machine.text(run.tape), result(word)
+            if text != expected:
+                raise wrong(
+                    word, run, f"halts after {steps(run)} with {text!r} on the tape; {expected!r} was expected."
+                )
+            tried += 1
+        return f"all {tried:,} words up to length {length}"
+
+    return judge
+
+
+def holds(states: int, at_least: int) -> Callable[[object], str]:
+    """The machine has two symbols and so many states, and halts on the empty tape, but not soon."""
+
+    def judge(machine) -> str:
+        _, run = next(runs(machine, [""]))
+        working = [state for state in machine.states if state not in machine.halting]
+        if len(working) > states:
+            raise Wrong(
+                f"Your machine has {len(working)} states besides the halting ones ({' '.join(working)}); "
+                f"at most {states} are allowed."
+            )
+        if len(machine.symbols) > 2:
+            raise Wrong(f"Your machine uses the symbols {' '.join(machine.symbols)}; only two are allowed.")
+        if run.steps < at_least:
+            raise wrong("", run, f"halts after {steps(run)}; at least {at_least} were expected.")
+        return f"the empty tape: {len(working)} states, and it halts after {steps(run)}"
+
+    return judge
+
+
+def runs(machine: object, tried: Iterator[str]) -> Iterator[tuple[str, Run]]:
+    """The words with the machine's runs on them, as long as these halt."""
+    if not isinstance(machine, TuringMachine):
+        raise Wrong(
+            f"Your function returned an object of type {type(machine).__name__}. "
+            f"Return turing.TuringMachine(delta, initial, halting, blank)."
+        )
+    for word in tried:
+        for symbol in word:
+            if symbol == machine.blank:
+                raise Wrong(
+                    f"The blank {symbol!r} is a letter of the word {word!r} too, so your machine cannot see "
+                    f"where a word ends. Choose another blank, such as '_'."
+                )
+            if symbol not in machine.symbols:
+                raise Wrong(f"On the word {word!r} your machine jams: no rule of it mentions {symbol!r}.")
+        run = machine.run(word, MAX_STEPS)
+        if run.status == "jammed":
+            symbol = run.tape.get(run.head, machine.blank)
+            raise wrong(
+                word, run, f"jams at step {run.steps + 1:,} in state {run.state} reading {symbol}:\n"
+                f"there is no rule for ({run.state}, {symbol})."
+            )  # fmt: skip
+        if run.status == "limit":
+            raise wrong(word, run, f"is still running after {steps(run)}.")
+        yield word, run
+
+
+def wrong(word: str, run: Run, what: str) -> Wrong:
+    """The failure with the last configurations that led to it, as in Figure 1 of the paper."""
+    last = deque(run.trace, maxlen=SHOWN)
+    lines = [f"  step {c.step:<{len(str(run.steps))}}  {cut(str(c))}" for c in last]
+    where = f"the word {word!r}" if word else "the empty word"
+    return Wrong("\n".join([f"On {where} your machine {what}", *lines]))
+
+
+def cut(configuration: str) -> str:
+    """A long tape, shortened to what is around the head."""
+    if len(configuration) <= WIDTH:
+        return configuration
+    start = max(0, configuration.find("[") - WIDTH // 2)
+    state = "" if start == 0 else configuration.split("  ")[0] + "  …"
+    return f"{state}{configuration[start : start + WIDTH]}…"
+
+
+def steps(run: Run) -> str:
+    return f"{run.steps:,} step{'' if run.steps == 1 else 's'}"
+
+
+def minus_one(word: str) -> str:
+    """The binary number less one, in as many digits."""
+    return f"{int(word, 2) - 1:0{len(word)}b}"
+
+
+EXERCISES = {
+    "even_ones": decides(lambda word: word.count("1") % 2 == 0, "01", length=8),
+    "decrement": rewrites(minus_one, "01", length=8, given=lambda word: "1" in word),
+    "as_then_bs": decides(lambda word: word == "a" * (len(word) // 2) + "b" * (len(word) // 2), "ab", length=8),
+    "hold_a_beaver": holds(states=3, at_least=12),
+}

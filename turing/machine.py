@@ -1,0 +1,382 @@
+"""Turing machines and the plain interpreter that every network is checked against.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+__all__ = ["Configuration", "Run", "TuringMachine"]
+
+Rule = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of a machine, or of a network that simulates one, ended with.
+
+    ``status`` is ``"halted"``; ``"jammed"``, when no rule applies (``state`` and ``steps``
+    are those of the last step that had one); or ``"limit"``, when ``max_steps`` are done.
+    ``tape`` maps each cell that is not blank to its symbol. ``trace`` runs the machine
+    again, lazily, and yields ``steps + 1`` configurations.
+
+    >>> import turing
+    >>> run = turing.zoo["balanced_parentheses"].run("B()E")
+    >>> print(run)
+    halted in state T after 9 steps, head on cell 1, 3 cells not blank
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    status: str
+    state: str
+    steps: int
+    head: int
+    tape: Mapping[int, str]
+    micro_steps: int
+    _trace: Callable[[], Iterator[Configuration]] = field(repr=False, compare=False)
+
+    @property
+    def trace(self) -> Iterator[Configuration]:
+        return self._trace()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.status} in state {self.state} after {_count(self.steps, 'step')}, "
+            f"head on cell {self.head}, {_count(len(self.tape), 'cell')} not blank"
+        )
+
+
+class Configuration:
+    """State, head and tape after ``step`` steps; ``symbol`` is the one under the head.
+
+    The newest configuration of a trace owns the tape. An older one remembers only the cell
+    that the next step wrote and what stood there before, so a trace never copies the tape,
+    and a configuration that you keep still answers for its own moment.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    __slots__ = ("step", "state", "head", "symbol", "_blank", "_cells", "_undo")
+
+    def __init__(self, step: int, state: str, head: int, cells: dict[int, str], blank: str):
+        self.step, self.state, self.head = step, state, head
+        self.symbol = cells.get(head, blank)
+        self._blank, self._cells, self._undo = blank, cells, None
+
+    def _then(self, state: str, written: str, move: int) -> Configuration:
+        cells, before = self._cells, self._cells.get(self.head)
+        cells[self.head] = written
+        newer = Configuration(self.step + 1, state, self.head + move, cells, self._blank)
+        self._cells, self._undo = None, (before, newer)
+        return newer
+
+    @property
+    def cells(self) -> dict[int, str]:
+        """The word's cells and every cell visited so far, blank ones too."""
+        undo, owner = [], self
+        while owner._cells is None:
+            before, newer = owner._undo
+            undo.append((owner.head, before))
+            owner = newer
+        cells = dict(owner._cells)
+        for cell, before in reversed(undo):
+            if before is None:
+                del cells[cell]
+            else:
+                cells[cell] = before
+        return cells
+
+    @property
+    def tape(self) -> dict[int, str]:
+        """Cell to symbol, for the cells that are not blank."""
+        return {cell: symbol for cell, symbol in self.cells.items() if symbol != self._blank}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Configuration):
+            return NotImplemented
+        mine, theirs = (self.step, self.state, self.head), (other.step, other.state, other.head)
+        return mine == theirs and self.tape == other.tape
+
+    __hash__ = None
+
+    def __str__(self) -> str:
+        """The tape with the head in brackets, as in Figure 1 of the paper: ``R  B[(])E``."""
+        cells = self.cells
+        span = range(min(*cells, self.head, self.head), max(*cells, self.head, self.head) + 1)
+        symbols = [cells.get(i, self._blank) for i in span]
+        symbols[self.head - span.start] = f"[{self.symbol}]"
+        gap = " " if any(len(symbol) > 1 for symbol in cells.values()) else ""
+        return f"{self.state}  {gap.join(symbols)}"
+
+    def __repr__(self) -> str:
+        return f"<step {self.step}: {self}>"
+
+
+@dataclass(frozen=True)
+class TuringMachine:
+    """A Turing machine M = (Q, Γ, δ, q₀, F) with a two-way infinite tape (Definition 1).
+
+    ``delta`` maps ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a move
+    of -1, 0 or +1, and may leave pairs out; rows of five, ``(state, symbol, next state,
+    symbol to write, move)``, do as well. States and symbols are any non-empty strings.
+    ``alphabet`` names symbols that a word may hold though no rule mentions them.
+
+    >>> flip = TuringMachine({("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1),
+    ...                       ("A", "_"): ("halt", "_", 0)}, "A", {"halt"}, "_")
+    >>> flip.run("0110").tape
+    {0: '1', 1: '0', 2: '0', 3: '1'}
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    delta: Mapping[tuple[str, str], Rule]
+    initial: str
+    halting: frozenset[str]
+    blank: str
+    alphabet: Iterable[str] = field(default=(), kw_only=True, repr=False)
+
+    def __post_init__(self):
+        put = object.__setattr__
+        put(self, "_rules", _rules(self.delta))  # a plain dict: the fast one, for our own loops
+        put(self, "delta", MappingProxyType(self._rules))
+        if isinstance(self.halting, str):
+            raise ValueError(
+                f"halting is a set of state names, and the string {self.halting!r} was given. "
+                f"Write {{{self.halting!r}}} for one halting state of that name."
+            )
+        put(self, "halting", frozenset(self.halting))
+        put(self, "alphabet", tuple(self.alphabet))
+        for kind, names in (("State", [self.initial, *self.halting]), ("Symbol", [self.blank, *self.alphabet])):
+            for name in names:
+                _check_name(kind, name)
+        for (state, symbol), _ in self._rules.items():
+            if state in self.halting:
+                raise ValueError(
+                    f"State {state!r} halts, and a rule was given for it: ({state}, {symbol}). "
+                    f"Remove the rule, or take {state!r} out of the halting states."
+                )
+        if self.initial not in self.states:
+            raise ValueError(
+                f"The initial state {self.initial!r} is on no rule. "
+                f"The states of the rules are: {_listed(self.states)}."
+            )
+        if self.blank not in self.symbols:
+            raise ValueError(
+                f"The blank {self.blank!r} is not in the alphabet of the rules: "
+                f"{_listed(self.symbols)}. Choose one of these as the blank, or give "
+                f"alphabet=[{self.blank!r}] if no rule is to mention it."
+            )
+        # Canonical order, so that compiled weights are the same everywhere.
+        put(self, "states", _first(self.initial, self.states))
+        put(self, "symbols", _first(self.blank, self.symbols))
+
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """Q, the initial state first, the rest in order of appearance."""
+        named = [q for (state, _), rule in self._rules.items() for q in (state, rule[0])]
+        return tuple(dict.fromkeys([*named, *sorted(self.halting)]))
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Γ, the blank first, the rest in order of appearance."""
+        named = [a for (_, symbol), rule in self._rules.items() for a in (symbol, rule[1])]
+        return tuple(dict.fromkeys([*named, *self.alphabet]))
+
+    def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
+        """Run on ``word``, whose first symbol is on cell 0, under the head.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        word = word if isinstance(word, str) else tuple(word)  # the trace reads it again
+        tape = self.tape(word)
+        state, head, steps, jammed = self._advance(tape, self.initial, 0, _limit(max_steps))
+        return self._run(tape, state, head, steps, jammed, lambda: self.trace(word, steps))
+
+    def _advance(self, tape: dict[int, str], state: str, head: int, limit: int):
+        """Up to ``limit`` steps on ``tape``, in place. This loop is the oracle of the library."""
+        rules, blank, steps = self._rules, self.blank, 0
+        while steps < limit:
+            rule = rules.get((state, tape.get(head, blank)))
+            if rule is None:
+                return state, head, steps, state not in self.halting
+            state, tape[head], move = rule
+            head += move
+            steps += 1
+        return state, head, steps, False
+
+    def _run(self, tape, state, head, steps, jammed, trace) -> Run:
+        status = "halted" if state in self.halting else "jammed" if jammed else "limit"
+        left = {cell: symbol for cell, symbol in sorted(tape.items()) if symbol != self.blank}
+        return Run(status, state, steps, head, left, steps, trace)
+
+    def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
+        """Yield the configurations of a run one by one, the initial one first.
+
+        >>> import turing
+        >>> for configuration in turing.zoo["balanced_parentheses"].trace("B()E", 2):
+        ...     print(configuration)
+        I  [B]()E
+        R  B[(])E
+        R  B([)]E
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        return self._configurations(self.tape(word), _limit(max_steps))
+
+    def _configurations(self, tape: dict[int, str], limit: int) -> Iterator[Configuration]:
+        now = Configuration(0, self.initial, 0, tape, self.blank)
+        yield now
+        while now.step < limit and (rule := self._rules.get((now.state, now.symbol))):
+            now = now._then(*rule)
+            yield now
+
+    def tape(self, word: Iterable[str]) -> dict[int, str]:
+        """The word as cells 0, 1, 2, …; a string is one symbol a character."""
+        tape = dict(enumerate(word))
+        for cell, symbol in tape.items():
+            if symbol not in self.symbols:
+                raise ValueError(
+                    f"Symbol {symbol!r} (cell {cell} of the word) is not in this machine's "
+                    f"alphabet: {_listed(sorted(self.symbols))}."
+                )
+        return tape
+
+    def text(self, tape: Mapping[int, str]) -> str:
+        """The stretch of tape from the first cell that is not blank to the last, as a string.
+
+        >>> import turing
+        >>> m = turing.zoo["binary_increment"]
+        >>> m.text(m.run("1011").tape)
+        '1100'
+        """
+        span = range(min(tape), max(tape) + 1) if tape else ()
+        symbols = [tape.get(cell, self.blank) for cell in span]
+        return (" " if any(len(symbol) > 1 for symbol in symbols) else "").join(symbols)
+
+    def rename(self, states: Mapping[str, str] = {}, symbols: Mapping[str, str] = {}) -> TuringMachine:
+        """The same machine with other names; names that are not mentioned stay.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        for kind, names, known in (("State", states, self.states), ("Symbol", symbols, self.symbols)):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{kind} {name!r} is not on this machine: {_listed(known)}.")
+            new = [names.get(name, name) for name in known]
+            for name in new:
+                if new.count(name) > 1:
+                    raise ValueError(f"Two {kind.lower()}s would be called {name!r}. Give each its own name.")
+        q, a = lambda x: states.get(x, x), lambda x: symbols.get(x, x)
+        return TuringMachine(
+            {(q(s), a(r)): (q(t), a(w), move) for (s, r), (t, w, move) in self._rules.items()},
+            q(self.initial), map(q, self.halting), a(self.blank), alphabet=map(a, self.alphabet),
+        )
+
+    @classmethod
+    def parse(cls, text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
+        """Read a machine in any known text format; see :mod:`turing.formats`.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        from turing.formats import parse
+
+        return parse(text, format, alphabet)
+
+    def dumps(self, format: str = "json") -> str:
+        """Write the machine as text in that format; see :mod:`turing.formats`.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        from turing.formats import dumps
+
+        return dumps(self, format)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TuringMachine):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self):
+        rules, symbols = frozenset(self._rules.items()), frozenset(self.symbols)
+        return rules, self.initial, self.halting, self.blank, symbols
+
+    def __reduce__(self):
+        return _build, (dict(self._rules), self.initial, self.halting, self.blank, self.alphabet)
+
+    def __repr__(self) -> str:
+        return (
+            f"<TuringMachine: {_count(len(self.states), 'state')}, {_count(len(self.symbols), 'symbol')}, "
+            f"{_count(len(self._rules), 'rule')}>"
+        )
+
+
+def _build(delta, initial, halting, blank, alphabet) -> TuringMachine:
+    return TuringMachine(delta, initial, halting, blank, alphabet=alphabet)
+
+
+def _rules(delta) -> dict[tuple[str, str], Rule]:
+    """The rules as a dictionary of tuples, each of them checked."""
+    if isinstance(delta, Mapping):
+        rows = [(key, value) for key, value in delta.items()]
+    else:
+        rows = [(tuple(row)[:2], tuple(row)[2:]) for row in delta]
+    if not rows:
+        raise ValueError(
+            "This machine has no rules. Give at least one: "
+            "{(state, symbol): (next state, symbol to write, move)}."
+        )
+    rules: dict[tuple[str, str], Rule] = {}
+    for key, value in rows:
+        if not (isinstance(key, tuple) and len(key) == 2 and isinstance(value, (tuple, list)) and len(value) == 3):
+            raise ValueError(
+                f"A rule reads (state, symbol): (next state, symbol to write, move), "
+                f"and this one was given: {key!r}: {value!r}."
+            )
+        (state, symbol), (target, written, move) = key, value
+        for kind, name in (("State", state), ("Symbol", symbol), ("State", target), ("Symbol", written)):
+            _check_name(kind, name)
+        if isinstance(move, bool) or move not in (-1, 0, 1):
+            raise ValueError(
+                f"A move is -1 (left), 0 (stay) or +1 (right); the rule for ({state}, {symbol}) has {move!r}."
+            )
+        if key in rules:
+            raise ValueError(
+                f"Two rules were given for state {state!r} reading {symbol!r}: "
+                f"{rules[key]} and {tuple(value)}. Keep one."
+            )
+        rules[key] = (target, written, int(move))
+    return rules
+
+
+def _check_name(kind: str, name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{kind}s are non-empty strings, and {name!r} was given.")
+
+
+def _limit(max_steps: int) -> int:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 0:
+        raise ValueError(f"max_steps is a whole number from 0 up, and {max_steps!r} was given.")
+    return max_steps
+
+
+def _first(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return (name, *(other for other in names if other != name))
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names for a message, cut where there are too many to read."""
+    names = list(names)
+    shown = " ".join(name if name.strip() and name.isprintable() else repr(name) for name in names[:30])
+    return shown if len(names) <= 30 else f"{shown} … ({len(names)} in all)"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,22 @@
+"""Show a piece of the library in a chapter, from its source file, so that it is never retyped."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from pathlib import Path
+
+__all__ = ["source"]
+
+
+def source(thing: object):
+    """The source of a class, function or module as a code block, headed by its file.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    from IPython.display import Markdown
+
+    lines, _ = inspect.getsourcelines(thing)
+    package = Path(__file__).parent.parent
+    file = Path(inspect.getsourcefile(thing)).relative_to(package).as_posix()
+    return Markdown(f"From `{file}`:\n\n```python\n{textwrap.dedent(''.join(lines)).rstrip()}\n```")

@@ -1,0 +1,52 @@
+// Predict first: the reader commits to one option, and then the page says whether it holds and why.
+
+const h = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+};
+
+/** Text with `code` between backticks; an odd backtick at the end stays as it is. */
+const inline = (text) =>
+  text.split(/(`[^`]+`)/).map((part, i) => (i % 2 ? h("code", {}, part.slice(1, -1)) : part));
+
+export default {
+  render({ model, el }) {
+    const options = model.get("options"), answer = model.get("answer");
+    const name = `turing-${Math.random().toString(36).slice(2)}`;
+    const radios = options.map((_, value) => h("input", { type: "radio", name, value }));
+    const labels = options.map((option, i) =>
+      h("label", {}, radios[i], h("span", {}, ...inline(option)), h("span", { class: "mark" })));
+    const fieldset = h("fieldset", {}, h("legend", {}, ...inline(model.get("question"))), ...labels);
+    const commit = h("button", { type: "button", disabled: "" }, "Commit");
+    const result = h("p", { class: "result", role: "status", tabindex: -1 });
+    const root = h("div", { class: "turing-widget turing-predict", "data-lm-suppress-shortcuts": true }, fieldset, commit, result);
+    el.replaceChildren(root);
+
+    fieldset.addEventListener("change", () => (commit.disabled = false));
+    commit.addEventListener("click", () => {
+      model.set("choice", radios.findIndex((radio) => radio.checked));
+      model.save_changes();
+      result.focus();
+    });
+
+    function show() {
+      const choice = model.get("choice");
+      if (choice === null) return;
+      radios.forEach((radio, i) => {
+        radio.disabled = true;
+        radio.checked = i === choice;
+      });
+      labels[answer].classList.add("right");
+      labels[choice].lastChild.textContent = "your answer";
+      labels[answer].lastChild.textContent = choice === answer ? "your answer, and right" : "the answer";
+      commit.hidden = true;
+      root.classList.add("done");
+      result.replaceChildren(h("b", {}, choice === answer ? "Yes. " : "No. "), ...inline(model.get("because")));
+    }
+    model.on("change:choice", show);
+    show();
+    return () => model.off("change:choice", show);
+  },
+};

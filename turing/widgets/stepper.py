@@ -1,0 +1,90 @@
+"""The tape stepper: a Turing machine under the reader's fingers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from itertools import islice
+
+import traitlets
+
+from turing.machine import TuringMachine
+from turing.pictures import state_diagram
+from turing.widgets.base import Widget, read
+
+__all__ = ["Stepper"]
+
+LINES = 12  # of the trace, in the fallback
+MOVES = {-1: "−1", 0: "0", 1: "+1"}
+
+
+def _json(machine: TuringMachine, _widget: object = None) -> dict:
+    """The machine for the ES module, rules in the order of ``machine.delta``."""
+    return {
+        "rules": [[*key, *rule] for key, rule in machine.delta.items()],
+        "initial": machine.initial,
+        "halting": sorted(machine.halting),
+        "blank": machine.blank,
+        "states": list(machine.states),
+        "symbols": list(machine.symbols),
+    }
+
+
+class Stepper(Widget):
+    """Step through a run, back and forth, and type words of your own.
+
+    In a live kernel ``word`` and ``step`` follow the reader, and setting them moves the widget.
+    ``word`` is what ``machine.run`` takes: a string, or a list if some symbol is longer than
+    one character.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    _esm = read("stepper.js")
+    _css = Widget._css + read("stepper.css")
+
+    machine = traitlets.Instance(TuringMachine, read_only=True).tag(sync=True, to_json=_json)
+    diagram = traitlets.Unicode(read_only=True).tag(sync=True)
+    max_steps = traitlets.Int(read_only=True).tag(sync=True)
+    word = traitlets.Any("").tag(sync=True)
+    step = traitlets.Int(0, min=0).tag(sync=True)
+
+    def __init__(self, machine: TuringMachine, word: Iterable[str] = "", max_steps: int = 2000):
+        if not isinstance(machine, TuringMachine):
+            raise TypeError(f"Stepper takes a TuringMachine, and {machine!r} was given. See TuringMachine.parse.")
+        word = word if isinstance(word, str) else tuple(word)
+        machine.trace(word, max_steps)  # complains of either in the machine's own words
+        self.set_trait("machine", machine)
+        self.set_trait("diagram", getattr(state_diagram(machine), "svg", ""))
+        self.set_trait("max_steps", max_steps)
+        super().__init__(word=word)
+
+    @traitlets.validate("word")
+    def _valid_word(self, proposal: dict) -> str | list[str]:
+        symbols = list(self.machine.tape(proposal["value"]).values())
+        return symbols if any(len(symbol) > 1 for symbol in self.machine.symbols) else "".join(symbols)
+
+    @traitlets.observe("word")
+    def _start_again(self, _change: dict) -> None:
+        self.step = 0
+
+    def fallback(self) -> str:
+        rules = "\n".join(
+            "<tr>" + "".join(f"<td>{escape(str(part))}</td>" for part in (*key, target, write, MOVES[move]))
+            + "</tr>"
+            for key, (target, write, move) in self.machine.delta.items()
+        )  # fmt: skip
+        run = self.machine.run(self.word, self.max_steps)
+        trace = [str(configuration) for configuration in islice(run.trace, LINES)]
+        if run.steps >= LINES:
+            trace.append("…")
+        return (
+            "<table>\n<thead><tr><th>state</th><th>read</th><th>next</th><th>write</th><th>move</th></tr></thead>\n"
+            f"<tbody>\n{rules}\n</tbody>\n</table>\n"
+            f"<pre>{escape(chr(10).join(trace))}</pre>\n"
+            f"<p>On this word: {escape(str(run))}. With scripts on, the page steps through the run; "
+            "in Python, <code>machine.trace(word)</code> does.</p>"
+        )
+
+    def __repr__(self) -> str:
+        return f"Stepper({self.machine!r}, {self.word!r})"
