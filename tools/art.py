@@ -19,7 +19,7 @@ STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
 INK, GROUND = "#1B1F27", "#FFFFFF"
 DARK_INK = "#F2F0EA"
 ST, SYM, SCR, LINE = "#B3440E", "#0067A8", "#63636B", "#C9CBD1"
-TITLE = "Turing-complete<br>neural networks"
+TITLE = "Turing-complete neural networks"
 
 
 def logo(ink: str) -> str:
@@ -75,17 +75,16 @@ def card(width: int, height: int) -> str:
     for file in (STATIC / "fonts").glob("*.woff2"):  # the page has no address, so its fonts travel inside
         data = base64.b64encode(file.read_bytes()).decode()
         fonts = fonts.replace(f"fonts/{file.name}", f"data:font/woff2;base64,{data}")
-    tape = turing.space_time(m.run("B()E")).svg
+    tape = turing.space_time(m.run("B(())E", 12)).svg
     return f"""<!doctype html><meta charset="utf-8"><style>{fonts}
-      body {{ margin: 0; width: {width}px; height: {height}px; background: {GROUND}; color: {INK};
-             display: grid; grid-template: auto 1fr auto / 1fr auto auto 1fr; justify-items: center; align-items: center; }}
-      h1 {{ grid-column: 1 / -1; font: 600 {width * 0.062}px/1.04 "IBM Plex Sans"; letter-spacing: -0.02em;
-            margin: {height * 0.06}px 0 0; justify-self: start; padding-left: {width * 0.055}px; }}
-      .tape, .weights {{ height: {height * 0.52}px; }} .tape {{ grid-column: 2; }}
-      .weights {{ grid-column: 3; margin-left: {width * 0.09}px; }}
+      body {{ margin: 0; width: {width}px; height: {height}px; box-sizing: border-box; background: {GROUND};
+             color: {INK}; padding: {height * 0.075}px {width * 0.06}px; display: grid;
+             grid-template: auto 1fr auto / auto auto; justify-content: space-between; align-items: center; }}
+      h1 {{ grid-column: 1 / -1; font: 600 {width * 0.058}px/1.1 "IBM Plex Sans"; letter-spacing: -0.02em; margin: 0; }}
+      .tape, .weights {{ height: {height * 0.58}px; }}
+      .weights {{ justify-self: end; }}
       svg {{ height: 100%; width: auto; }}
-      p {{ grid-column: 1 / -1; justify-self: start; padding-left: {width * 0.055}px; margin: 0 0 {height * 0.055}px;
-           font: {width * 0.0185}px "IBM Plex Sans"; color: {SCR}; }}
+      p {{ grid-column: 1 / -1; margin: 0; font: {width * 0.0185}px "IBM Plex Sans"; color: {SCR}; }}
     </style><h1>{TITLE}</h1><div class="tape">{tape}</div><div class="weights">{weights(m)}</div>
     <p>A machine, and the weights that it becomes. A book you can run.</p>"""
 

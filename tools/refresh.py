@@ -24,6 +24,7 @@ def refresh(path: Path) -> bool:
         timeout=600,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # else the pieces depend on timing
         store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
@@ -32,6 +33,8 @@ def refresh(path: Path) -> bool:
     nb.metadata["language_info"] = {"name": "python"}
     for cell in nb.cells:
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):  # a widget's model id is new on each run; its HTML is what stays
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     after = nbformat.writes(nb) + "\n"
     path.write_text(after, encoding="utf-8")
     return after != before

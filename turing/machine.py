@@ -256,7 +256,7 @@ class TuringMachine:
         """
         span = range(min(tape), max(tape) + 1) if tape else ()
         symbols = [tape.get(cell, self.blank) for cell in span]
-        return (" " if any(len(symbol) > 1 for symbol in symbols) else "").join(symbols)
+        return (" " if any(len(symbol) > 1 for symbol in self.symbols) else "").join(symbols)
 
     def rename(self, states: Mapping[str, str] = {}, symbols: Mapping[str, str] = {}) -> TuringMachine:
         """The same machine with other names; names that are not mentioned stay.

@@ -8,14 +8,17 @@ Chapter: :doc:`/book/00_machines`.
 from __future__ import annotations
 
 import math
+import random
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
-from turing.machine import Run, TuringMachine, _count
+from turing.machine import Run, TuringMachine, _count, _limit
 
 __all__ = ["Picture", "space_time", "state_diagram"]
 
@@ -60,7 +63,7 @@ class Picture:
     def _repr_html_(self) -> str:
         width = int(self.svg.split('width="', 1)[1].split('"', 1)[0])
         # A picture shrinks by a fifth on a narrow page, and scrolls in its own frame after that.
-        size = f"display:block;margin:0 auto;width:100%;height:auto;max-width:{width}px;min-width:{width * 4 // 5}px"
+        size = f"width:100%;height:auto;max-width:{width}px;min-width:{width * 4 // 5}px;display:block;margin:0 auto"
         scrolls = ' tabindex="0"' if width > 320 else ""  # keys must reach what can scroll
         svg = self.svg.replace("<svg ", f'<svg style="{size}" ', 1)
         return f'<figure class="turing-figure" style="margin:1em 0;overflow-x:auto"{scrolls}>{svg}</figure>'
@@ -69,7 +72,9 @@ class Picture:
         return f"<Picture: {self.alt.split('. ')[0]}. …>"
 
 
-def _picture(kind: str, width: float, height: float, alt: str, body: Iterable[str], corner=(0.0, 0.0)) -> Picture:
+def _picture(
+    kind: str, width: float, height: float, alt: str, body: Iterable[str], corner=(0.0, 0.0)
+) -> Picture:
     width, height = math.ceil(width), math.ceil(height)
     x, y = map(_number, corner)
     svg = (
@@ -98,7 +103,10 @@ def _short(name: str, most: int) -> str:
 
 def _width(text: str, size: float, advance: float = 0.6) -> float:
     """Width of text in Plex Mono (exact) or, with a smaller advance, Plex Sans (about)."""
-    ems = (0 if unicodedata.combining(c) else 1 if unicodedata.east_asian_width(c) in "WF" else advance for c in text)
+    ems = (
+        0 if unicodedata.combining(c) else 1 if unicodedata.east_asian_width(c) in "WF" else advance
+        for c in text
+    )
     return size * sum(ems)
 
 
@@ -141,15 +149,14 @@ visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
         run = source
     if cells is not None and not (isinstance(cells, range) and cells.step == 1 and cells):
         raise ValueError(f"cells is a range such as range(-3, 8), and {cells!r} was given.")
-    steps = min(run.steps, max_steps)
-    first = next(run.trace)
-    start = [symbol for _, symbol in sorted(first.cells.items())]
-    low = high = first.head
-    for configuration in islice(run.trace, steps + 1):
-        low, high = min(low, configuration.head), max(high, configuration.head)
-    visited, last = range(low, high + 1), configuration
+    steps = min(run.steps, _limit(max_steps))
+    # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
+    word, heads = None, set()
+    for now in islice(run.trace, steps + 1):
+        word = now.cells if word is None else word
+        heads.add(now.head)
     if cells is None:
-        cells = range(min(low, *first.cells, low), max(high, *first.cells, high) + 1)
+        cells = range(min(heads | word.keys()), max(heads | word.keys()) + 1)
 
     stride = -(-(steps + 1) // MOST_PIXEL_ROWS)
     shown = cells[:: -(-len(cells) // MOST_PIXEL_COLUMNS)]
@@ -157,139 +164,148 @@ visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
     for now in islice(run.trace, steps + 1):
         if now.step % stride == 0 or now.step == steps:
             tape = now.tape
-            rows.append((now, [tape.get(cell) for cell in shown]))
+            rows.append(_Row(now.step, now.state, now.head, [tape.get(cell) for cell in shown]))
     left_out = []
     if steps < run.steps:
         left_out.append(f"The first {steps:,} of {run.steps:,} steps.")
     if stride > 1:
-        left_out.append(f"One row for every {stride} steps.")
+        left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
     if shown.step > 1:
         left_out.append(f"One column for every {shown.step} cells.")
-    alt = _story(run, steps, start, first, visited, last, left_out)
+    alt = _story(run, list(word.values()), rows[0], heads, now, left_out)
     draw = _cells if len(rows) <= MOST_ROWS and len(shown) <= MOST_CELLS else _pixels
-    return draw(rows, shown, first._blank, alt, left_out)
+    return draw(rows, shown, now._blank, alt, left_out)
 
 
-def _story(run, steps, word, first, visited, last, left_out) -> str:
+class _Row(NamedTuple):
+    step: int
+    state: str
+    head: int
+    tape: list[str | None]  # None is a blank
+
+
+def _story(run: Run, word: list[str], first: _Row, heads: set[int], last, left_out: list[str]) -> str:
     """Alt text: what there is to be seen."""
-    gap = " " if any(len(symbol) > 1 for symbol in word) else ""
-    name = _visible(gap.join(word))
+    name, steps = _text(word), last.step
     on = "a blank tape" if not word else name if len(word) <= 40 else f"a word of {len(word):,} symbols"
     end = {"halted": "halts", "jammed": "jams, as no rule applies,", "limit": "is still running"}[run.status]
     if steps < run.steps:
         end = f"is still running after {_count(steps, 'step')}"
     tape = last.tape
     span = range(min(tape), max(tape) + 1) if tape else ()
-    gap = " " if any(len(symbol) > 1 for symbol in tape.values()) else ""
     reads = (
         "is blank" if not tape
-        else f"reads {_visible(gap.join(tape.get(cell, last._blank) for cell in span))}" if len(span) <= 40
-        else f"has {_count(len(tape), 'cell')} that are not blank"
+        else f"reads {_text([tape.get(cell, last._blank) for cell in span])}" if len(span) <= 40
+        else f"has {_count(len(tape), 'cell')} not blank"
     )  # fmt: skip
-    where = f"stays on cell {visited[0]}" if len(visited) == 1 else f"visits cells {visited[0]} to {visited[-1]}"
+    low, high = _signed(min(heads)), _signed(max(heads))
+    where = f"stays on cell {low}" if low == high else f"visits cells {low} to {high}"
     return " ".join((
         f"Space–time diagram of {_count(steps, 'step')} on {on}, time running down.",
         f"The head starts on cell {first.head} in state {_visible(first.state)}, {where} and {end} "
-        f"on cell {last.head} in state {_visible(last.state)}.",
+        f"on cell {_signed(last.head)} in state {_visible(last.state)}.",
         f"The tape then {reads}.",
         *left_out,
     ))  # fmt: skip
 
 
-def _cells(rows, cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+def _text(symbols: list[str]) -> str:
+    return _visible((" " if any(len(symbol) > 1 for symbol in symbols) else "").join(symbols))
+
+
+def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
     """Every symbol printed: for runs that fit on a page."""
-    names = {symbol: _short(symbol, 6) for _, tape in rows for symbol in {blank, *tape} if symbol is not None}
-    states = {now.state: _short(now.state, 14) for now, _ in rows}
+    names = {symbol: _short(symbol, 6) for row in rows for symbol in row.tape if symbol is not None}
+    names[None] = _short(blank, 6)
+    states = {row.state: _short(row.state, 14) for row in rows}
     wide, tall, top = max(28, 10 + math.ceil(max(_width(name, 17) for name in names.values()))), 28, 28
-    steps = 12 + max(_width("step", 13, 0.56), _width(str(rows[-1][0].step), 13, 0.6))
-    left = math.ceil(steps + 16 + max(_width(name, 17, 0.64) for name in [*states.values(), "stat"]) + 14)
-    width, height = left + wide * len(cells) + 8, top + tall * len(rows) + 8 + 20 * len(left_out)
+    steps = math.ceil(12 + max(_width("step", 13, 0.56), _width(str(rows[-1].step), 13)))
+    left = math.ceil(steps + 30 + max(_width(name, 17, 0.64) for name in [*states.values(), "stat"]))
+    right, bottom = left + wide * len(cells), top + tall * len(rows)
 
-    written, blanks, heads, margin = [], [], [], []
-    boxes, inverted = [], []
-    for i, (now, tape) in enumerate(rows):
-        y = top + tall * i
-        margin.append(f'<text x="{_number(steps)}" y="{y + 19}" text-anchor="end">{now.step}</text>')
-        for j, (cell, symbol) in enumerate(zip(cells, tape, strict=True)):
-            x = left + wide * j
-            group = heads if cell == now.head else blanks if symbol is None else written
-            name = blank if symbol is None else symbol
-            group.append(f'<text x="{_number(x + wide / 2)}" y="{y + 20}">{_named(names[name], name)}</text>')
-            if cell == now.head:
-                inverted.append(f"M{x} {y}h{wide}v{tall}h-{wide}z")
-            elif symbol is not None:
-                boxes.append(f"M{x} {y}h{wide}v{tall}h-{wide}z")
-    body = [f'<path style="fill:{SYMBOL};fill-opacity:.12" d="{"".join(boxes)}"/>']
-    grid = [f"M{left} {top + tall * i}h{wide * len(cells)}" for i in range(len(rows) + 1)]
-    grid += [f"M{left + wide * j} {top}v{tall * len(rows)}" for j in range(len(cells) + 1)]
-    body.append(f'<path style="stroke:{LINE};fill:none" d="{"".join(grid)}"/>')
-    body.append(f'<path style="fill:{INK}" d="{"".join(inverted)}"/>')
-    mono = f"font:17px {MONO};text-anchor:middle"
-    body += _group(f"{mono};fill:{QUIET}", blanks)
-    body += _group(f"{mono};font-weight:500;fill:{SYMBOL}", written)
-    body += _group(f"{mono};font-weight:600;fill:{GROUND}", heads)
-    body += _group(
-        f"font:600 17px {SANS};fill:{STATE}",
-        (
-            f'<text x="{_number(steps + 16)}" y="{top + tall * i + 20}">{_named(states[now.state], now.state)}</text>'
-            for i, (now, _) in enumerate(rows)
-        ),
-    )
-    axis = [f'<text x="{_number(steps)}" y="18" text-anchor="end">step</text>']
-    axis.append(f'<text x="{_number(steps + 16)}" y="18">state</text>')
-    axis += [
-        f'<text x="{_number(left + wide * (j + 0.5))}" y="18" text-anchor="middle">{_signed(cell)}</text>'
-        for j, cell in enumerate(cells)
+    axis = [
+        f'<text x="{steps}" y="18" text-anchor="end">step</text>',
+        f'<text x="{steps + 16}" y="18">state</text>',
     ]
-    notes = [f'<text x="12" y="{top + tall * len(rows) + 20 + 20 * i}">{n}</text>' for i, n in enumerate(left_out)]
-    body += _group(f"font:13px {SANS};fill:{QUIET}", axis + margin + notes)
-    width = max(width, *(16 + _width(note, 13, 0.56) for note in left_out), 0)
-    return _picture("turing-space-time", width, height, alt, body)
+    for j, cell in enumerate(cells):
+        x = _number(left + wide * (j + 0.5))
+        axis.append(f'<text x="{x}" y="18" text-anchor="middle">{_signed(cell)}</text>')
+    written, blanks, heads, labels, fills, inverted = [], [], [], [], [], []
+    for i, row in enumerate(rows):
+        y = top + tall * i
+        axis.append(f'<text x="{steps}" y="{y + 19}" text-anchor="end">{row.step}</text>')
+        labels.append(f'<text x="{steps + 16}" y="{y + 20}">{_named(states[row.state], row.state)}</text>')
+        for j, (cell, symbol) in enumerate(zip(cells, row.tape, strict=True)):
+            x = left + wide * j
+            text, box = _named(names[symbol], symbol or blank), f"M{x} {y}h{wide}v{tall}h-{wide}z"
+            group = heads if cell == row.head else blanks if symbol is None else written
+            group.append(f'<text x="{_number(x + wide / 2)}" y="{y + 20}">{text}</text>')
+            if group is not blanks:
+                (inverted if group is heads else fills).append(box)
+    for i, note in enumerate(left_out):
+        axis.append(f'<text x="12" y="{bottom + 20 + 20 * i}">{note}</text>')
+
+    grid = "".join(f"M{left} {y}H{right}" for y in range(top, bottom + 1, tall))
+    grid += "".join(f"M{x} {top}V{bottom}" for x in range(left, right + 1, wide))
+    mono = f"font:17px {MONO};text-anchor:middle"
+    body = [
+        f'<path style="fill:{SYMBOL};fill-opacity:.12" d="{"".join(fills)}"/>',
+        f'<path style="stroke:{LINE};fill:none" d="{grid}"/>',
+        f'<path style="fill:{INK}" d="{"".join(inverted)}"/>',
+        *_group(f"{mono};fill:{QUIET}", blanks),
+        *_group(f"{mono};font-weight:500;fill:{SYMBOL}", written),
+        *_group(f"{mono};font-weight:600;fill:{GROUND}", heads),
+        *_group(f"font:600 17px {SANS};fill:{STATE}", labels),
+        *_group(f"font:13px {SANS};fill:{QUIET}", axis),
+    ]
+    width = max(right, *(8 + _width(note, 13, 0.56) for note in left_out), 0) + 8
+    return _picture("turing-space-time", width, bottom + 8 + 20 * len(left_out), alt, body)
 
 
-def _pixels(rows, cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
     """Symbols as shades, so that thousands of steps fit on a page."""
     wide = min(12, max(1, 560 // len(cells)))
     tall = min(8, max(2, 640 // len(rows)))
-    left, top = 16 + math.ceil(_width(f"{rows[-1][0].step:,}", 13, 0.6)), 28
-    used = dict.fromkeys(symbol for _, tape in rows for symbol in tape if symbol is not None)
+    left, top = 16 + math.ceil(_width(f"{rows[-1].step:,}", 13)), 28
+    right, bottom = left + wide * len(cells), top + tall * len(rows)
+    used = dict.fromkeys(symbol for row in rows for symbol in row.tape if symbol is not None)
     # The darkest shade stays clear of the ink that marks the head.
-    shade = {symbol: 0.75 - 0.55 * i / max(1, len(used) - 1) for i, symbol in enumerate(used)}
+    paint = {
+        symbol: f"fill:{SYMBOL};fill-opacity:{0.75 - 0.55 * i / max(1, len(used) - 1):.2f}"
+        for i, symbol in enumerate(used)
+    }
     body = [f'<g transform="translate({left} {top})scale({wide} {tall})" shape-rendering="crispEdges">']
     for symbol in used:
-        path = _blocks([a == symbol for a in tape] for _, tape in rows)
-        body.append(f'<path style="fill:{SYMBOL};fill-opacity:{shade[symbol]:.2f}" d="{path}"/>')
-    heads = [[j == (now.head - cells[0]) // cells.step for j in range(len(cells))] for now, _ in rows]
-    body.append(f'<path style="fill:{INK}" d="{_blocks(heads)}"/>')
-    body.append("</g>")
-    right, bottom = left + wide * len(cells), top + tall * len(rows)
-    body.append(f'<path style="stroke:{LINE};fill:none" d="M{left - 0.5} {top - 0.5}H{right + 0.5}V{bottom + 0.5}H{left - 0.5}z"/>')
+        path = _blocks([a == symbol for a in row.tape] for row in rows)
+        body.append(f'<path style="{paint[symbol]}" d="{path}"/>')
+    path = _blocks([j == (row.head - cells[0]) // cells.step for j in range(len(cells))] for row in rows)
+    body += [f'<path style="fill:{INK}" d="{path}"/>', "</g>"]
+    frame = f"M{left - 0.5} {top - 0.5}H{right + 0.5}V{bottom + 0.5}H{left - 0.5}z"
+    body.append(f'<path style="stroke:{LINE};fill:none" d="{frame}"/>')
 
-    stride = rows[1][0].step if len(rows) > 1 else 1
-    axis, ticks = [], []
-    for step in _ticks(0, rows[-1][0].step, 8):
-        y = top + tall * (step // stride) + tall / 2
+    axis, ticks, stride = [], [], rows[1].step if len(rows) > 1 else 1
+    for step in _ticks(0, rows[-1].step, 8):
+        y = top + tall * (step // stride + 0.5)
         axis.append(f'<text x="{left - 9}" y="{_number(y + 4.5)}" text-anchor="end">{step:,}</text>')
         ticks.append(f"M{left - 6} {_number(y)}h5")
-    for cell in _ticks(cells[0], cells[-1], max(1, min(8, wide * len(cells) // 56))):
-        x = left + wide * ((cell - cells[0]) // cells.step) + wide / 2
-        axis.append(f'<text x="{_number(x)}" y="15" text-anchor="middle">{_signed(cell)}</text>')
-        ticks.append(f"M{_number(x)} {top - 6}v5")
+    for cell in _ticks(cells[0], cells[-1], max(1, min(8, (right - left) // 56))):
+        x = _number(left + wide * ((cell - cells[0]) // cells.step + 0.5))
+        axis.append(f'<text x="{x}" y="15" text-anchor="middle">{_signed(cell)}</text>')
+        ticks.append(f"M{x} {top - 6}v5")
     body.append(f'<path style="stroke:{QUIET};fill:none" d="{"".join(ticks)}"/>')
 
     width = max(right + 16, 300)
-    x, y, legend = left, bottom + 16, []
-    entries = [("head", f"fill:{INK}"), (f"{_short(blank, 12)} (blank)", f"fill:{GROUND};stroke:{LINE}")]
-    entries += [(_short(a, 12), f"fill:{SYMBOL};fill-opacity:{shade[a]:.2f}") for a in used]
-    for name, paint in entries:
-        room = 22 + _width(name, 15) + 18
+    x, y = left, bottom + 16
+    mono = f"font:15px {MONO};fill:{SYMBOL}"
+    legend = [("head", "head", f"fill:{INK}", f"font:15px {SANS};fill:{INK}")]
+    legend.append((f"{_short(blank, 12)} (blank)", f"{blank} (blank)", f"fill:{GROUND};stroke:{LINE}", mono))
+    for shown, name, fill, look in legend + [(_short(a, 12), a, paint[a], mono) for a in used]:
+        room = 40 + _width(shown, 15)
         if x > left and x + room > width:
             x, y = left, y + 24
-        legend.append(f'<rect x="{_number(x + 0.5)}" y="{y + 0.5}" width="14" height="14" style="{paint}"/>')
-        colour, font = (INK, SANS) if name == "head" else (SYMBOL, MONO)
-        legend.append(f'<text x="{_number(x + 22)}" y="{y + 13}" style="font:15px {font};fill:{colour}">{escape(name)}</text>')
+        body.append(f'<rect x="{_number(x + 0.5)}" y="{y + 0.5}" width="14" height="14" style="{fill}"/>')
+        body.append(f'<text x="{_number(x + 22)}" y="{y + 13}" style="{look}">{_named(shown, name)}</text>')
         x += room
-    body += legend
     y += 24
     for note in left_out:
         axis.append(f'<text x="{left}" y="{y + 13}">{note}</text>')
@@ -305,7 +321,7 @@ def _blocks(rows: Iterable[Sequence[bool]]) -> str:
     def close(run, start, end):
         path.append(f"M{run[0]} {start}h{run[1]}v{end - start}h-{run[1]}z")
 
-    for y, row in enumerate(rows):  # noqa: B007
+    for y, row in enumerate(rows):
         runs, x = [], 0
         while x < len(row):
             length = 0
@@ -344,14 +360,15 @@ def _group(style: str, elements: Iterable[str]) -> list[str]:
 RADIUS, TIP = 22, 10  # of a node; length of an arrow head
 FONT, LEADING = 15, 19  # of the labels
 MOST_LABELLED = 12  # states; a larger machine shows long labels as a number of rules
+MOST_LAID_OUT = 40  # states; a larger one is drawn row by row, with its rules as tooltips only
 MOVES = {-1: "L", 0: "S", 1: "R"}
 LOOK = f"""
 .turing-states .line{{fill:none;stroke:{INK};stroke-width:1.4}}
 .turing-states .tip{{fill:{INK}}}
 .turing-states .ring{{fill:{GROUND};stroke:{INK};stroke-width:1.4}}
 .turing-states .node text{{font:600 17px {SANS};text-anchor:middle;fill:{STATE}}}
-.turing-states .edge text{{font:500 {FONT}px {MONO};text-anchor:middle;fill:{SYMBOL};stroke:{GROUND};stroke-width:5px;\
-stroke-linejoin:round;paint-order:stroke}}
+.turing-states .edge text{{font:500 {FONT}px {MONO};text-anchor:middle;fill:{SYMBOL};\
+stroke:{GROUND};stroke-width:5px;stroke-linejoin:round;paint-order:stroke}}
 .turing-states .edge .move{{fill:{INK}}}
 .turing-states .edge.on .line{{stroke:{STATE};stroke-width:3.2}}
 .turing-states .edge.on .tip{{fill:{STATE};stroke:{STATE};stroke-width:2}}
@@ -388,19 +405,21 @@ Arrows lead from A to B; from B to A, Z.
         pairs.setdefault((index[state], index[target]), []).append(number)
     halting = {index[state] for state in machine.halting}
     labels = {pair: _label(machine, rules) for pair, rules in pairs.items()}
-    nodes = _spread(_place(len(index), list(pairs), halting), machine.states, labels)
-    edges = [_Edge(pair, nodes, labels[pair], (pair[1], pair[0]) in pairs) for pair in pairs]
-    start = _Edge((0, 0), nodes, [], False, entry=True)
-    _route(nodes, [*edges, start])
+    drawings = []
+    for cost, places in _places(len(index), list(pairs), halting):
+        nodes = _spread(places, machine.states, labels)
+        edges = [_Edge(pair, nodes, labels[pair], (pair[1], pair[0]) in pairs) for pair in pairs]
+        start = _Edge((0, 0), nodes, [], False, entry=True)
+        drawings.append((4 * cost + _route(nodes, [*edges, start]), nodes, edges, start))
+    _, nodes, edges, start = min(drawings, key=lambda drawing: drawing[0])
 
     body = [f"<style>{LOOK}</style>", f"<g>{start.drawn()}</g>"]
     for edge in _below_labels(edges):
         rules = pairs[edge.pair]
         source, target = (_visible(machine.states[i]) for i in edge.pair)
         title = f"{source} → {target}: " + ", ".join(_line_text(line) for line in _lines(machine, rules))
-        body.append(
-            f'<g class="edge" data-rules="{" ".join(map(str, rules))}"><title>{escape(title)}</title>{edge.drawn()}</g>'
-        )
+        numbers, tooltip = " ".join(map(str, rules)), f"<title>{escape(title)}</title>"
+        body.append(f'<g class="edge" data-rules="{numbers}">{tooltip}{edge.drawn()}</g>')
     body += [node.drawn(i, i in halting) for i, node in enumerate(nodes)]
     boxes = [box for edge in [*edges, start] for box in edge.boxes()] + [node.box() for node in nodes]
     x0, y0 = min(box[0] for box in boxes) - 6, min(box[1] for box in boxes) - 6
@@ -438,6 +457,8 @@ def _line_text(line) -> str:
 
 def _label(machine: TuringMachine, rules: list[int]) -> list[list[tuple[str, str]]]:
     """The label as lines of (class, text)."""
+    if len(machine.states) > MOST_LAID_OUT:
+        return []
     lines = _lines(machine, rules)
     if len(machine.states) > MOST_LABELLED and (len(lines) > 1 or len(rules) > 3):
         return [[("move", f"{len(rules)} rules")]]
@@ -451,11 +472,11 @@ def _label(machine: TuringMachine, rules: list[int]) -> list[list[tuple[str, str
     return label if len(lines) <= 5 else [*label, [("move", f"… {len(lines) - 4} more")]]
 
 
-def _place(n: int, arrows: list[tuple[int, int]], halting: set[int]) -> list[Point]:
-    """A place on a grid for each state: short arrows, few crossings, none through a state.
+def _places(n: int, arrows: list[tuple[int, int]], halting: set[int]) -> list[tuple[float, list[Point]]]:
+    """Places on a grid for the states: short arrows, few crossings, none through a state.
 
-    Local search from three starts. Columns are 1.4 rows wide, and rows come in halves so
-    that a state can stand between two others.
+    Local search from several starts; the three best ends, each with what it costs. Columns
+    are 1.4 rows wide, and rows come in halves so that a state can stand between two others.
     """
     depth, queue = {0: 0}, [0]
     for state in queue:
@@ -464,55 +485,76 @@ def _place(n: int, arrows: list[tuple[int, int]], halting: set[int]) -> list[Poi
                 depth[b] = depth[state] + 1
                 queue.append(b)
     queue += [state for state in range(n) if state not in depth]
+    if n > MOST_LAID_OUT:
+        order = {state: rank for rank, state in enumerate(queue)}
+        return [(0.0, [(1.4 * (order[state] % 8), order[state] // 8) for state in range(n)])]
     columns = 4 if n <= 8 else 5 if n <= 15 else 6
-    halves = 2 * max(3, -(-n // columns) + 1)
+    halves = 2 * max(4, -(-n // columns) + 1)
+    spots = [(1.4 * column, half / 2) for column in range(columns) for half in range(halves)]
     links = sorted({(min(pair), max(pair)) for pair in arrows if pair[0] != pair[1]})
     at_node = [[k for k, link in enumerate(links) if state in link] for state in range(n)]
-    forward = [(a, b) for a, b in arrows if depth.get(b, 0) > depth.get(a, 0)]
-    spots = [(1.4 * column, half / 2) for column in range(columns) for half in range(halves)]
+    forward = [[(a, b) for a, b in arrows if state in (a, b) and depth.get(b, 0) > depth.get(a, 0)]
+               for state in range(n)]  # fmt: skip
+
+    # A place is the number of a spot, so that what the search asks for again and again is cached.
+    @cache
+    def crossing(a, b, c, d):
+        return 5 * _cross(spots[a], spots[b], spots[c], spots[d])
+
+    @cache
+    def near(spot, a, b):
+        distance = _distance(spots[spot], spots[a], spots[b])
+        return 8 if distance < 0.36 else 1.5 if distance < 0.55 else 0
+
+    @cache
+    def crowded(a, b):
+        return 100 * (a // halves == b // halves and abs(a - b) < 2)
+
+    @cache
+    def long(a, b):
+        (x, y), (u, v) = spots[a], spots[b]
+        return 0.5 * ((x - u) ** 2 / 2 + (y - v) ** 2)  # a column counts as a row
+
+    @cache
+    def backward(a, b):
+        (x, y), (u, v) = spots[a], spots[b]
+        return 0 if u > x else 0.7 if v > y else 1.0
 
     def node_cost(place, state):
-        x, y = place[state]
-        cost = 0.6 * x if state == 0 else -0.25 * x if state in halting else 0.02 * x
+        here = place[state]
+        x, y = spots[here]
+        cost = 2.0 * x if state == 0 else -0.5 * x if state in halting else 0.02 * x
         cost += 0.02 * abs(y - halves / 4)
-        for other, (u, v) in enumerate(place):
-            if other != state and abs(x - u) < 0.1 and abs(y - v) < 0.9:
-                cost += 100
-        for a, b in forward:
-            if state in (a, b) and place[b][0] < place[a][0] + 0.5:
-                cost += 0.25 if place[b][1] > place[a][1] else 0.5
-        return cost
+        cost += sum(crowded(here, there) for there in place) - 100  # not counting itself
+        return cost + sum(backward(place[a], place[b]) for a, b in forward[state])
 
     def link_cost(place, k):
         a, b = links[k]
         p, q = place[a], place[b]
-        length = math.dist(p, q)
-        cost = 0.5 * length * length
-        for state in range(n):
-            if state != a and state != b and _distance(place[state], p, q) < 0.36:
-                cost += 8
-        for other, (c, d) in enumerate(links):
-            if other != k and a not in (c, d) and b not in (c, d) and _cross(p, q, place[c], place[d]):
-                cost += 2.5
-        return cost
+        cost = long(p, q) + sum(near(spot, p, q) for spot in place) - near(p, p, q) - near(q, p, q)
+        return cost + sum(crossing(p, q, place[c], place[d]) for c, d in links)
 
     def local(place, moved):
         touched = {k for state in moved for k in at_node[state]}
         cost = sum(node_cost(place, state) for state in moved) + sum(link_cost(place, k) for k in touched)
         for k, (a, b) in enumerate(links):
             if k not in touched:
-                cost += sum(8 for state in moved if _distance(place[state], place[a], place[b]) < 0.36)
+                cost += sum(near(place[state], place[a], place[b]) for state in moved)
         return cost
 
     def improve(place):
-        for _ in range(8):
+        for _ in range(sweeps):
             before = list(place)
             for state in queue:
-                now, best, spot = place[state], local(place, [state]) - 1e-6, None
-                for place[state] in spots:
-                    if place.count(place[state]) == 1 and (cost := local(place, [state])) < best:
-                        best, spot = cost, place[state]
-                place[state] = spot or now
+                now, best = place[state], local(place, [state]) - 1e-6
+                around = [place[a + b - state] for a, b in (links[k] for k in at_node[state])] or [now]
+                for spot in sorted(range(len(spots)), key=lambda s: sum(long(s, a) for a in around))[:24]:
+                    if spot not in place:
+                        was, place[state] = place[state], spot
+                        if (cost := local(place, [state])) < best:
+                            best, now = cost, spot
+                        place[state] = was
+                place[state] = now
             for i in range(n):
                 for j in range(i):
                     cost = local(place, [i, j])
@@ -523,27 +565,20 @@ def _place(n: int, arrows: list[tuple[int, int]], halting: set[int]) -> list[Poi
                 break
         return sum(node_cost(place, i) for i in range(n)) + sum(link_cost(place, k) for k in range(len(links)))
 
-    best = None
-    for start in range(3 if n <= MOST_LABELLED else 1):
-        place: list[Point] = [(0.0, 0.0)] * n
-        for rank, state in enumerate(queue):
-            if start == 0:  # columns by distance from the initial state
-                column = min(depth.get(state, columns), columns - 1)
-            elif start == 1:  # rows, to and fro
-                column = abs((rank + columns - 1) % (2 * columns) - columns + (rank // columns % 2))
-                column = min(columns - 1, column)
-            else:
-                column = rank % columns
-            free = [spot for spot in spots if spot not in place[:0] and not _taken(spot, place, queue[:rank])]
-            place[state] = min(free, key=lambda spot: (abs(spot[0] - 1.4 * column), abs(spot[1] - halves / 4)))
+    starts, sweeps = (12, 8) if n <= MOST_LABELLED else (1, 4)  # a large machine takes seconds otherwise
+    ends, chance = {}, random.Random(0)
+    for start in range(starts):
+        place: list[int] = []
+        for state in queue:
+            # First columns by distance from the initial state, then by chance, the same every time.
+            column = int(chance.random() * columns) if start else min(depth.get(state, columns), columns - 1)
+            free = [s for s in range(len(spots)) if not any(crowded(s, other) for other in place)]
+            place.append(min(free, key=lambda s: (abs(s // halves - column), abs(spots[s][1] - halves / 4))))
+        place = [place[queue.index(state)] for state in range(n)]
         cost = improve(place)
-        if best is None or cost < best[0] - 1e-6:
-            best = cost, place
-    return best[1]
-
-
-def _taken(spot: Point, place: list[Point], states: list[int]) -> bool:
-    return any(abs(place[s][0] - spot[0]) < 0.1 and abs(place[s][1] - spot[1]) < 0.9 for s in states)
+        ends[tuple(place)] = cost
+    best = sorted(ends.items(), key=lambda end: round(end[1], 6))[:3]
+    return [(cost, [spots[spot] for spot in place]) for place, cost in best]
 
 
 def _cross(p: Point, q: Point, r: Point, s: Point) -> bool:
@@ -639,7 +674,7 @@ class _Edge:
     """An arrow, the ways it could be drawn, and the way chosen."""
 
     def __init__(self, pair, nodes: list[_Node], label, two_way: bool, entry: bool = False):
-        self.pair, self.label, self.entry = pair, label, entry
+        self.pair, self.label, self.two_way = pair, label, two_way
         self.source, self.target = nodes[pair[0]], nodes[pair[1]]
         self.loop = pair[0] == pair[1]
         self.size = max(map(_line_width, label), default=0.0), LEADING * len(label)
@@ -685,6 +720,8 @@ class _Edge:
     def take(self, way) -> None:
         self.points, self.cost, self.spot = way
         self.samples = [_along(self.points, t / 16) for t in range(17)]
+        xs, ys = zip(*self.samples, strict=True)
+        self.bounds = min(xs) - 3, min(ys) - 3, max(xs) + 3, max(ys) + 3
         if self.spot is None:
             self.spot = next(iter(self.spots()))[0]
 
@@ -694,6 +731,7 @@ class _Edge:
             yield self.spot, 0.0
             return
         w, h = self.size
+        chord = (self.source.x + self.target.x) / 2, (self.source.y + self.target.y) / 2
         for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
             (x, y), (u, v), (p, q) = (_along(self.points, s) for s in (t, t - 0.02, t + 0.02))
             length = math.hypot(p - u, q - v) or 1
@@ -701,16 +739,19 @@ class _Edge:
             if ny > 0.01 or (abs(ny) <= 0.01 and nx < 0):
                 nx, ny = -nx, -ny
             for side in (1, -1):
-                far = side * (5 + abs(nx) * w / 2 + abs(ny) * h / 2)
-                yield (x + nx * far, y + ny * far), 12 * abs(t - 0.5) + 0.4 * (side < 0)
+                far = side * (5 + 3 * abs(nx) + abs(nx) * w / 2 + abs(ny) * h / 2)
+                inner = self.two_way and side * ((x - chord[0]) * nx + (y - chord[1]) * ny) < 0
+                yield (x + nx * far, y + ny * far), 12 * abs(t - 0.5) + 0.4 * (side < 0) + 6 * inner
 
     def label_box(self, spot: Point | None = None):
         (x, y), (w, h) = spot or self.spot, self.size
         return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 
+    def ends(self):
+        return self.points[:: len(self.points) - 1]
+
     def boxes(self):
-        xs, ys = [x for x, _ in self.samples], [y for _, y in self.samples]
-        yield min(xs) - 3, min(ys) - 3, max(xs) + 3, max(ys) + 3
+        yield self.bounds
         if self.label:
             yield self.label_box()
 
@@ -727,11 +768,16 @@ class _Edge:
             (cx, cy), (_, h) = self.spot, self.size
             for i, line in enumerate(self.label):
                 spans = "".join(
-                    f'<tspan class="{kind}">{escape(part)}</tspan>' if kind else escape(part) for kind, part in line
+                    f'<tspan class="{kind}">{escape(part)}</tspan>' if kind else escape(part)
+                    for kind, part in line
                 )
-                text += f'<tspan x="{_number(cx)}" y="{_number(cy - h / 2 + LEADING * i + 14.5)}">{spans}</tspan>'
+                text += (
+                    f'<tspan x="{_number(cx)}" y="{_number(cy - h / 2 + LEADING * i + 14.5)}">{spans}</tspan>'
+                )
             text = f"<text>{text}</text>"
-        return f'<path class="line" d="M{_pair(shaft[0])}{curve}{" ".join(map(_pair, shaft[1:]))}"/><path class="tip" d="M{"L".join(map(_pair, head))}z"/>{text}'
+        line = f"M{_pair(shaft[0])}{curve}{' '.join(map(_pair, shaft[1:]))}"
+        tip = f"M{'L'.join(map(_pair, head))}z"
+        return f'<path class="line" d="{line}"/><path class="tip" d="{tip}"/>{text}'
 
 
 def _pair(point: Point) -> str:
@@ -741,61 +787,75 @@ def _pair(point: Point) -> str:
 def _along(points: Sequence[Point], t: float) -> Point:
     """The point at t of a Bézier curve."""
     while len(points) > 1:
-        points = [(a + t * (c - a), b + t * (d - b)) for (a, b), (c, d) in zip(points, points[1:], strict=False)]
+        points = [(a + t * (c - a), b + t * (d - b)) for (a, b), (c, d) in pairwise(points)]
     return points[0]
 
 
-def _route(nodes: list[_Node], edges: list[_Edge]) -> None:
-    """Choose how each arrow bends and where its label stands, so that little is in the way."""
+def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
+    """Choose how each arrow bends and where its label stands; return what is still in the way."""
+    drawn: list[_Edge] = []
+    few = len(nodes) <= MOST_LABELLED
+    turns = 3 if few else 2 if len(nodes) <= MOST_LAID_OUT else 0
+    pace = 2 if few else 4
 
     def bend_cost(edge):
         cost = edge.cost
         for node in nodes:
-            if node is edge.source or node is edge.target:
+            if node is not edge.source and node is not edge.target and _meet(edge.bounds, node.box(), 10):
+                near = min(node.away(x, y) for x, y in edge.samples)
+                cost += 60 if near < 2 else 8 if near < 10 else 0
+        for other in drawn:
+            if other is edge or not _meet(edge.bounds, other.bounds, 10):
                 continue
-            near = min(node.away(x, y) for x, y in edge.samples)
-            cost += 60 if near < 2 else 8 if near < 10 else 0
-        for other in edges:
-            if other is not edge:
-                cost += 4 * _crossings(edge.samples[::2], other.samples[::2])
-                if edge.loop or other.loop:
-                    cost += sum(2 for p in edge.samples[2:-2] for q in other.samples[::3] if math.dist(p, q) < 9)
+            cost += 4 * _crossings(edge.samples[::pace], other.samples[::pace])
+            # Arrows that share a state leave and arrive at points of their own.
+            cost += sum(6 for p in edge.ends() for q in other.ends() if math.dist(p, q) < 12)
+            if edge.loop or other.loop:
+                cost += sum(2 for p in edge.samples[2:-2] for q in other.samples[::3] if math.dist(p, q) < 9)
         return cost
 
     def label_cost(edge, spot):
         if not edge.label:
             return 0.0
-        x0, y0, x1, y1 = edge.label_box(spot)
-        cost = 0.0
-        for node in nodes:
-            a, b, c, d = node.box()
-            if x0 < c + 3 and x1 > a - 3 and y0 < d + 3 and y1 > b - 3:
+        box = edge.label_box(spot)
+        cost = 40.0 * sum(_meet(box, node.box(), 3) for node in nodes)
+        for other in drawn:
+            if other is not edge and other.label and _meet(box, other.label_box(), 6):
                 cost += 40
-        for other in edges:
-            if other is not edge and other.label:
-                a, b, c, d = other.label_box()
-                if x0 < c + 8 and x1 > a - 8 and y0 < d + 2 and y1 > b - 2:
-                    cost += 40
-            hit = sum(x0 - 3 < x < x1 + 3 and y0 - 1 < y < y1 + 1 for x, y in other.samples)
-            cost += hit * (3 if other is edge else 7)
+            if _meet(box, other.bounds, 2):
+                cost += (3 if other is edge else 9) * sum(_inside(point, box) for point in other.samples)
         return cost
 
-    for _ in range(3):
-        for edge in edges:
+    order = [edge for edge in edges if not edge.loop] + [edge for edge in edges if edge.loop]
+    total = 0.0
+    for turn in range(turns):
+        total = 0.0
+        for edge in order:
             ways = []
             for way in edge.ways:
                 edge.take(way)
-                spot, price = min(
-                    ((spot, price + label_cost(edge, spot)) for spot, price in edge.spots()), key=lambda pair: pair[1]
-                )
-                ways.append((bend_cost(edge) + price, way, spot))
-            _, way, spot = min(ways, key=lambda option: option[0])
+                ways.append((bend_cost(edge), way))
+            ways.sort(key=lambda pair: pair[0])
+            options = []
+            for cost, way in ways if edge.loop else ways[:4]:
+                edge.take(way)
+                options += [(cost + price + label_cost(edge, spot), way, spot) for spot, price in edge.spots()]
+            cost, way, spot = min(options, key=lambda option: round(option[0], 6))
             edge.take(way)
             edge.spot = spot
+            total += cost
+            if turn == 0:
+                drawn.append(edge)
+    return total
+
+
+def _meet(a, b, gap: float) -> bool:
+    """Whether two boxes come closer than ``gap``."""
+    return a[0] < b[2] + gap and a[2] > b[0] - gap and a[1] < b[3] + gap and a[3] > b[1] - gap
 
 
 def _crossings(a: list[Point], b: list[Point]) -> int:
-    return sum(_cross(p, q, r, s) for p, q in zip(a, a[1:], strict=False) for r, s in zip(b, b[1:], strict=False))
+    return sum(_cross(p, q, r, s) for p, q in pairwise(a) for r, s in pairwise(b))
 
 
 def _below_labels(edges: list[_Edge]) -> list[_Edge]:

@@ -33,7 +33,7 @@ export default {
 
     function show() {
       const choice = model.get("choice");
-      if (choice === null) return;
+      if (!(choice in options)) return;
       radios.forEach((radio, i) => {
         radio.disabled = true;
         radio.checked = i === choice;

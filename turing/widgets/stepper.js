@@ -34,6 +34,9 @@ const h = (tag, attributes = {}, ...children) => {
   node.append(...children);
   return node;
 };
+/** A frame that scrolls on its own, so keys must reach it. */
+const scroller = (name, label, ...children) =>
+  h("div", { class: name, tabindex: 0, role: "group", "aria-label": label }, ...children);
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const shown = (symbol) => (symbol.trim() ? symbol : "␣");
 const length = (text) => [...text].length;
@@ -56,7 +59,7 @@ function parse(text, machine) {
 /** The tape: every cell that the run will use, and blanks to fill the frame. */
 function createTape(machine) {
   const cells = h("div", { class: "cells", role: "img" });
-  const frame = h("div", { class: "tape", tabindex: 0, role: "group", "aria-label": "Tape" }, cells);
+  const frame = scroller("tape", "Tape", cells);
   const width = 16 * clamp(Math.max(...machine.symbols.map(length)) * 0.7 + 1.3, 2.25, 9);
   frame.style.setProperty("--cell", `${width}px`);
   let first = 0, old = null;
@@ -68,7 +71,7 @@ function createTape(machine) {
   };
   return {
     frame,
-    build(tape, { lo, hi }) {
+    build(tape, { lo, hi }, centre) {
       const missing = Math.max(0, Math.ceil(frame.clientWidth / width) - (hi - lo + 3));
       first = lo - 1 - (missing >> 1);
       const last = hi + 1 + missing - (missing >> 1);
@@ -79,6 +82,7 @@ function createTape(machine) {
         nodes.push(node);
       }
       cells.replaceChildren(...nodes);
+      frame.scrollLeft = (centre - first + 0.5) * width - frame.clientWidth / 2;
       old = null;
     },
     write: (cell, symbol) => put(cells.children[cell - first], symbol),
@@ -87,8 +91,7 @@ function createTape(machine) {
       old = cells.children[head - first];
       old.classList.add("head");
       old.dataset.on = state;
-      const word = [...cells.children].map((node) => node.dataset.symbol).join(" ");
-      cells.setAttribute("aria-label", `Head on cell ${head}, reading ${shown(read)}. The cells from ${first}: ${word}`);
+      cells.setAttribute("aria-label", `Tape with the head on cell ${head}, which reads ${shown(read)}`);
       const left = (head - first) * width, margin = Math.min(3 * width, frame.clientWidth / 3);
       if (left < frame.scrollLeft + margin) frame.scrollLeft = left - margin;
       if (left + width > frame.scrollLeft + frame.clientWidth - margin)
@@ -97,67 +100,65 @@ function createTape(machine) {
   };
 }
 
-/** The space–time picture: one row a step, time runs down, drawn for the rows that are in view. */
+/** The space–time picture: one row a step, time runs down. Only the rows in view are drawn. */
 function createHistory(machine, root) {
   const canvas = h("canvas", { role: "img" }), rows = h("div", { class: "rows" });
-  const frame = h("div", { class: "history", tabindex: 0, role: "group", "aria-label": "Space–time picture" }, canvas, rows);
-  const place = new Map(machine.symbols.map((symbol, i) => [symbol, i / Math.max(1, machine.symbols.length - 1)]));
-  const WIDTH_OF_NUMBERS = 36, HEIGHT = 400, LARGEST = 22, SMALLEST = 3, READABLE = 13;
+  const frame = scroller("history", "Space–time picture", canvas, rows);
+  const written = machine.symbols.slice(1), names = Math.min(6, Math.max(...machine.states.map(length)));
+  const shade = (symbol) => 0.75 - (0.55 * written.indexOf(symbol)) / Math.max(1, written.length - 1);
+  const HEIGHT = 400, LARGEST = 28, READABLE = 14, SMALLEST = 3; // CSS pixels
 
   return {
     frame,
-    /** Paint the steps up to this one; tape is how it stands now. */
+    /** Paint the steps up to this one, after which the tape is as given. */
     paint({ trace, lo, hi }, step, tape, follow) {
       const ratio = window.devicePixelRatio || 1, width = frame.clientWidth;
       if (!width) return;
-      const room = Math.min((width - WIDTH_OF_NUMBERS) / (hi - lo + 1), HEIGHT / trace.length);
-      const cell = Math.floor(clamp(room, SMALLEST, LARGEST) * ratio); // whole device pixels stay crisp
-      const height = Math.min(HEIGHT, Math.ceil((trace.length * cell) / ratio) + 1);
+      const fit = (room, n) => Math.floor(clamp(room / n, SMALLEST, LARGEST) * ratio); // whole device pixels are crisp
+      const tall = fit(HEIGHT, trace.length), spelled = tall >= READABLE * ratio && isSingle(machine);
+      const gutter = Math.round((spelled ? 48 + 12 * names : 40) * ratio);
+      const wide = Math.max(fit(width - gutter / ratio, hi - lo + 1), spelled ? tall : 0);
+      const height = Math.min(HEIGHT, Math.ceil((trace.length * tall) / ratio));
       frame.style.height = `${height}px`;
-      rows.style.height = `${((step + 1) * cell) / ratio}px`;
-      if (follow) frame.scrollTop = ((step + 1) * cell) / ratio;
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
+      rows.style.height = `${((step + 1) * tall) / ratio}px`;
+      if (follow) frame.scrollTop = frame.scrollHeight;
+      Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+      Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
       canvas.setAttribute("aria-label", `Space–time picture of the tape, one row a step, up to step ${step}`);
 
-      const style = getComputedStyle(root), colour = (name) => style.getPropertyValue(name);
-      const [ink, ground, sym, scr, line] = ["--ink", "--ground", "--sym", "--scr", "--line"].map(colour);
-      const pen = canvas.getContext("2d"), readable = cell >= READABLE * ratio && isSingle(machine);
-      const gutter = WIDTH_OF_NUMBERS * ratio, top = Math.round(frame.scrollTop * ratio);
-      const columns = Math.floor((canvas.width - gutter) / cell);
+      const style = getComputedStyle(root);
+      const [ink, ground, st, sym, scr, line, mono] = ["ink", "ground", "st", "sym", "scr", "line", "mono"].map(
+        (name) => style.getPropertyValue(`--${name}`));
+      const pen = canvas.getContext("2d"), top = Math.round(frame.scrollTop * ratio);
+      const columns = Math.floor((canvas.width - gutter) / wide);
       const left = clamp(trace[step].head - (columns >> 1), lo, Math.max(lo, hi + 1 - columns));
       const right = Math.min(hi, left + columns - 1);
-      const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * cell >= 20 * ratio) ?? 2000;
-      const [from, to] = [Math.floor(top / cell), Math.min(step, Math.ceil((top + canvas.height) / cell))];
+      const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * tall >= 20 * ratio) ?? 1000;
       pen.textBaseline = "middle";
-
+      const write = (text, x, y, size, weight, colour, align) => {
+        Object.assign(pen, { font: `${weight} ${size}px ${mono}`, fillStyle: colour, textAlign: align });
+        pen.fillText(text, x, Math.max(y, size / 2));
+      };
       const row = new Map(tape);
-      for (let t = step; t >= from; t--) {
-        if (t < step) row.set(trace[t].head, trace[t].read); // undo the step
-        if (t > to) continue;
-        const y = t * cell - top;
+      for (let t = step; t >= 0 && (t + 1) * tall > top; t--) {
+        const { state, head, read } = trace[t], y = t * tall - top, middle = y + tall / 2 + ratio / 2;
+        if (t < step) row.set(head, read); // undo the step
+        if (y >= canvas.height) continue;
         for (let i = left; i <= right; i++) {
-          const symbol = row.get(i) ?? machine.blank, x = gutter + (i - left) * cell, head = i === trace[t].head;
-          pen.globalAlpha = head ? 1 : place.get(symbol) * (readable ? 0.4 : 0.8);
-          pen.fillStyle = head ? ink : sym;
-          pen.fillRect(x, y, cell, cell);
+          const symbol = row.get(i) ?? machine.blank, blank = symbol === machine.blank, here = i === head;
+          const x = gutter + (i - left) * wide;
+          pen.globalAlpha = here ? 1 : blank ? 0 : spelled ? 0.12 : shade(symbol);
+          pen.fillStyle = here ? ink : sym;
+          pen.fillRect(x, y, wide, tall);
           pen.globalAlpha = 1;
-          if (!readable) continue;
-          pen.font = `${head ? 600 : 400} ${Math.round(cell * 0.68)}px ${colour("--mono")}`;
-          pen.textAlign = "center";
-          pen.fillStyle = head ? ground : symbol === machine.blank ? scr : ink;
-          pen.fillText(shown(symbol), x + cell / 2, y + cell / 2 + ratio / 2);
+          const colour = here ? ground : blank ? scr : sym;
+          if (spelled) write(shown(symbol), x + wide / 2, middle, tall * 0.68, here ? 600 : 400, colour, "center");
         }
-        if (t % every) continue;
-        pen.font = `${11 * ratio}px ${colour("--mono")}`;
-        pen.textAlign = "right";
-        pen.fillStyle = scr;
-        pen.fillText(t, gutter - 6 * ratio, y + cell / 2);
+        if (spelled) write([...state].slice(0, 6).join(""), 40 * ratio, middle, tall * 0.68, 600, st, "left");
+        if (t % every === 0) write(t, 32 * ratio, middle, 11 * ratio, 400, scr, "right");
       }
       pen.fillStyle = line;
-      for (const x of [left, right + 1]) pen.fillRect(gutter + (x - left) * cell, 0, Math.ceil(ratio), canvas.height);
+      for (const x of [left, right + 1]) pen.fillRect(gutter + (x - left) * wide, 0, Math.ceil(ratio), canvas.height);
     },
   };
 }
@@ -169,8 +170,7 @@ function createRules(machine) {
     )),
   );
   const head = h("tr", {}, ...["state", "read", "next", "write", "move"].map((name) => h("th", { scope: "col" }, name)));
-  const frame = h("div", { class: "rules", tabindex: 0, role: "group", "aria-label": "Rules" },
-    h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)));
+  const frame = scroller("rules", "Rules", h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)));
   let on = null;
   return {
     frame,
@@ -181,7 +181,8 @@ function createRules(machine) {
       if (!on) return;
       on.classList.add("on");
       on.setAttribute("aria-current", "true");
-      frame.scrollTop = clamp(frame.scrollTop, on.offsetTop + on.offsetHeight - frame.clientHeight, on.offsetTop - on.offsetHeight);
+      const { offsetTop: top, offsetHeight: height } = on; // in view, and clear of the heading that stays
+      frame.scrollTop = clamp(frame.scrollTop, top + height - frame.clientHeight, top - height);
     },
   };
 }
@@ -195,18 +196,25 @@ export default {
       node.addEventListener("click", action);
       return node;
     };
-    const alphabet = `Symbols: ${machine.symbols.map(shown).join(" ")}${isSingle(machine) ? "" : " (put spaces between them)"}`;
-    const input = h("input", { type: "text", spellcheck: false, autocomplete: "off", autocapitalize: "off", autocorrect: "off", "aria-describedby": id });
+    const apart = isSingle(machine) ? "" : " (put spaces between them)";
+    const alphabet = `Symbols: ${machine.symbols.map(shown).join(" ")}${apart}`;
+    const input = h("input", {
+      type: "text", "aria-describedby": id,
+      spellcheck: false, autocomplete: "off", autocapitalize: "off", autocorrect: "off",
+    });
     const hint = h("span", { class: "hint", id, "aria-live": "polite" }, alphabet);
     const status = h("p", { class: "status" }), says = h("div", { class: "says", "aria-live": "polite" });
     const play = button("Play", () => (timer ? pause() : start()));
-    const slider = h("input", { type: "range", min: 0, step: 1 });
-    const speed = h("select", {}, ...[1, 2, 5, 10, 30, 60].map((n) => h("option", { value: n }, `${n} a second`)));
+    const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the run" });
+    const speed = h("select", {}, ...[1, 2, 5, 10, 30, 60].map((n) => h("option", { value: n }, `${n}/s`)));
     speed.value = 5;
     const diagram = h("div", { class: "diagram" });
     diagram.innerHTML = model.get("diagram"); // our own picture, its names escaped where it is drawn
     const titled = (text, ...nodes) => h("div", {}, h("div", { class: "title", "aria-hidden": true }, text), ...nodes);
-    const root = h("div", { class: "turing-widget turing-stepper", tabindex: 0, role: "group", "aria-label": "Turing machine, step by step", "data-lm-suppress-shortcuts": true });
+    const root = h("div", {
+      class: "turing-widget turing-stepper", tabindex: 0, role: "group",
+      "aria-label": "Turing machine, step by step", "data-lm-suppress-shortcuts": true,
+    });
     const history = createHistory(machine, root);
     root.append(
       h("div", { class: "top" },
@@ -217,7 +225,7 @@ export default {
           h("div", { class: "buttons" },
             button("Start", () => move(0)), button("Back", () => move(step - 1)), play,
             button("Step", () => move(step + 1), { class: "main" }), button("End", () => move(result.steps))),
-          h("div", { class: "scrub" }, h("label", {}, "Step", slider), h("label", {}, "Speed", speed)))),
+          h("div", { class: "scrub" }, slider, h("label", {}, "Speed", speed)))),
       h("div", { class: "more" },
         h("div", {}, titled("Rules; the next one to fire is inverted", rulesView.frame), diagram),
         titled("Space–time: a row a step", history.frame)),
@@ -236,15 +244,23 @@ export default {
       tape = new Map(symbols.entries());
       step = 0;
       slider.max = result.steps;
-      tapeView.build(tape, result);
+      tapeView.build(tape, result, (symbols.length - 1) / 2);
     }
 
-    function go(target) {
-      const { trace, steps } = result, set = (cell, symbol) => (tape.set(cell, symbol), tapeView.write(cell, symbol));
+    /** Walk to a step through the history, one written or restored cell at a time; tell the kernel. */
+    function advance(target) {
+      const { trace, steps } = result;
+      const write = (cell, symbol) => (tape.set(cell, symbol), tapeView.write(cell, symbol));
       target = clamp(target, 0, steps);
-      while (step < target) set(trace[step].head, machine.rules[trace[step++].rule][3]);
-      while (step > target) set(trace[--step].head, trace[step].read);
+      while (step < target) write(trace[step].head, machine.rules[trace[step++].rule][3]);
+      while (step > target) write(trace[--step].head, trace[step].read);
       draw();
+      model.set("step", step);
+      model.save_changes();
+    }
+    function move(target) {
+      pause();
+      advance(target);
     }
 
     function draw() {
@@ -272,19 +288,10 @@ export default {
         node.classList.toggle("on", machine.states[node.dataset.state] === state);
       history.paint(result, step, tape, true);
       // Speech would lag behind a running machine: it hears of single steps and of the end.
-      if (!timer || at !== "running") says.textContent = `Step ${step}: state ${state}, head on cell ${head}, reading ${shown(read)}; ${text}`;
+      if (!timer || at !== "running")
+        says.textContent = `Step ${step}: state ${state}, head on cell ${head}, reading ${shown(read)}; ${text}`;
     }
 
-    /** What the reader does, and the kernel hears of. */
-    function move(target) {
-      pause();
-      advance(target);
-    }
-    function advance(target) {
-      go(target);
-      model.set("step", step);
-      model.save_changes();
-    }
     function start() {
       if (step === result.steps) advance(0);
       timer = setInterval(() => (step < result.steps ? advance(step + 1) : pause()), 1000 / speed.value);
@@ -295,7 +302,6 @@ export default {
       timer = 0;
       play.textContent = "Play";
     }
-    const text = () => (typeof word === "string" ? word : word.join(" "));
 
     input.addEventListener("input", () => {
       let symbols;
@@ -316,8 +322,9 @@ export default {
     speed.addEventListener("change", () => timer && (pause(), start()));
     root.addEventListener("keydown", (event) => {
       const { target, key } = event;
-      const own = target === slider ? key !== " " : target.matches("select, input") || (target.matches("button") && key === " ");
-      if (own || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const field = target.matches("input, select") && !(target === slider && key === " ");
+      const press = target.matches("button") && key === " ";
+      if (field || press || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const action = {
         ArrowLeft: () => move(step - 1), ArrowRight: () => move(step + 1),
         Home: () => move(0), End: () => move(result.steps), " ": () => play.click(),
@@ -332,10 +339,10 @@ export default {
     const onWord = () => {
       if (JSON.stringify(model.get("word")) === JSON.stringify(word)) return;
       load(model.get("word"));
-      input.value = text();
-      go(model.get("step"));
+      input.value = typeof word === "string" ? word : word.join(" ");
+      advance(model.get("step"));
     };
-    const onStep = () => model.get("step") !== step && (pause(), go(model.get("step")));
+    const onStep = () => model.get("step") !== step && move(model.get("step"));
     model.on("change:word", onWord);
     model.on("change:step", onStep);
     onWord();
@@ -344,7 +351,7 @@ export default {
     const resized = new ResizeObserver(() => {
       if (root.clientWidth === width) return;
       width = root.clientWidth;
-      requestAnimationFrame(() => (tapeView.build(tape, result), draw()));
+      requestAnimationFrame(() => (tapeView.build(tape, result, result.trace[step].head), draw()));
     });
     resized.observe(root);
     const themed = new MutationObserver(() => history.paint(result, step, tape, false));

@@ -51,11 +51,13 @@ class Stepper(Widget):
 
     def __init__(self, machine: TuringMachine, word: Iterable[str] = "", max_steps: int = 2000):
         if not isinstance(machine, TuringMachine):
-            raise TypeError(f"Stepper takes a TuringMachine, and {machine!r} was given. See TuringMachine.parse.")
+            raise TypeError(
+                f"Stepper takes a TuringMachine, and {machine!r} was given. See TuringMachine.parse."
+            )
         word = word if isinstance(word, str) else tuple(word)
         machine.trace(word, max_steps)  # complains of either in the machine's own words
         self.set_trait("machine", machine)
-        self.set_trait("diagram", getattr(state_diagram(machine), "svg", ""))
+        self.set_trait("diagram", state_diagram(machine).svg)
         self.set_trait("max_steps", max_steps)
         super().__init__(word=word)
 

@@ -1,1 +1,144 @@
-zoo = {}
+"""Machines to play with: each is a data file of this folder, with samples that the tests run.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from turing.formats import parse
+from turing.machine import TuringMachine
+
+__all__ = ["Entry", "Zoo", "zoo"]
+
+# The order in which a reader meets them; NAME.yaml holds the machine.
+NAMES = (
+    "balanced_parentheses",
+    "parity",
+    "binary_increment",
+    "unary_addition",
+    "divisible_by_three",
+    "palindromes",
+    "anbncn",
+    "copier",
+    "binary_addition",
+    "unary_multiplication",
+    "sorter",
+    "rock_paper_scissors",
+    "collatz",
+    "rule_110",
+    "bb2",
+    "bb3",
+    "bb4",
+    "bb5",
+    "bb2x4",
+    "antihydra",
+    "universal",
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A word and what a run on it ends with; None where the data file does not say.
+
+    ``result`` is the tape as :meth:`TuringMachine.text` writes it. A sample whose status is
+    ``"limit"`` stops after ``steps``.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    word: str | tuple[str, ...]
+    status: str = "halted"
+    state: str | None = None
+    steps: int | None = None
+    result: str | None = None
+    non_blank: int | None = None
+
+    def __post_init__(self):
+        if not isinstance(self.word, str):
+            object.__setattr__(self, "word", tuple(self.word))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A machine of the zoo and what there is to say about it.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    name: str
+    title: str
+    about: str
+    machine: TuringMachine
+    samples: tuple[Sample, ...]
+
+
+class Zoo(Mapping):
+    """The machines of this folder by name, each read when it is first asked for.
+
+    >>> import turing
+    >>> turing.zoo["bb4"].run().steps
+    107
+    >>> turing.zoo.entry("Binary increment").samples[0].word
+    '1011'
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    def __getitem__(self, name: str) -> TuringMachine:
+        return self.entry(name).machine
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def entry(self, name: str) -> Entry:
+        """The machine with its title, what it does, and its samples.
+
+        Upper case, spaces and hyphens do: ``Binary increment`` is ``binary_increment``.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        key = str(name).strip().lower().replace("-", "_").replace(" ", "_")
+        if key not in NAMES:
+            raise UnknownMachine(_unknown(name, key))
+        return _load(key)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(NAMES)
+
+    def __repr__(self) -> str:
+        return f"<Zoo of {len(self)} machines: {', '.join(self)}>"
+
+
+class UnknownMachine(KeyError):
+    """A KeyError that prints its message as it is, not in quotes."""
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+def _unknown(name: object, key: str) -> str:
+    close = difflib.get_close_matches(key, NAMES, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(close)}? " if close else ""
+    return f"No machine of the zoo is called {name!r}. {hint}There are: {' '.join(NAMES)}."
+
+
+@cache
+def _load(key: str) -> Entry:
+    import yaml  # here, because import turing needs no YAML
+
+    text = resources.files("turing.zoo").joinpath(f"{key}.yaml").read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    samples = tuple(Sample(**sample) for sample in data["samples"])
+    return Entry(key, data["title"], data["about"], parse(data["machine"]), samples)
+
+
+zoo = Zoo()

@@ -1,0 +1,508 @@
+"""The widgets in a real browser, with no kernel and no network, held against the interpreter."""
+
+import functools
+import http.server
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from turing import TuringMachine
+from turing.widgets import Predict, Stepper
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+
+PAPER = TuringMachine(
+    [
+        ("I", "B", "R", "B", 1),
+        ("R", "(", "R", "(", 1), ("R", ")", "M", "*", -1), ("R", "*", "R", "*", 1), ("R", "E", "V", "E", -1),
+        ("M", "B", "F", "*", -1), ("M", "(", "R", "*", 1), ("M", "*", "M", "*", -1),
+        ("V", "(", "F", "*", -1), ("V", "*", "V", "*", -1), ("V", "B", "T", "B", 1),
+    ],
+    "I", {"T", "F"}, "E",
+)  # fmt: skip
+BB4 = TuringMachine(
+    [
+        ("A", "0", "B", "1", 1), ("A", "1", "B", "1", -1), ("B", "0", "A", "1", -1), ("B", "1", "C", "0", -1),
+        ("C", "0", "Z", "1", 1), ("C", "1", "D", "1", -1), ("D", "0", "D", "1", 1), ("D", "1", "A", "0", 1),
+    ],
+    "A", {"Z"}, "0",
+)  # fmt: skip
+STAYS = TuringMachine(
+    [("a", "0", "b", "1", 0), ("b", "1", "a", "1", 1), ("a", "1", "b", "1", 0), ("a", "_", "end", "_", 0)],
+    "a", {"end"}, "_",
+)  # fmt: skip
+LEFT = TuringMachine(
+    [("w", "x", "w", "y", -1), ("w", "_", "v", "x", -1), ("v", "_", "u", "x", -1)], "w", {"u"}, "_"
+)
+LONG = TuringMachine(
+    [("go", "one", "go", "zero", 1), ("go", "zero", "back", "one", -1), ("back", "zero", "end", "one", 0)],
+    "go", {"end"}, "zero",
+)  # fmt: skip
+FOREVER = TuringMachine([("on", "_", "on", "1", 1)], "on", {"off"}, "_")
+HOSTILE = "</script><b>bold</b>"
+NAMED = TuringMachine(
+    [(HOSTILE, "_", "<!--", "<i>", 1), ("<!--", "_", HOSTILE, "&amp;", 1)], HOSTILE, set(), "_"
+)
+
+DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0"} | {
+    "scr": "#A9ABB5", "line": "#3A414D", "soft": "#1E242E"
+}  # fmt: skip
+
+
+def page_of(*widgets, theme="light"):
+    """A page with nothing on it but widgets and, as in the book, the colours of the dark theme."""
+    dark = "".join(f"--turing-{name}: {value};" for name, value in DARK.items())
+    shown = "<hr>".join(widget._repr_mimebundle_()[0]["text/html"] for widget in widgets)
+    return (
+        f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Widgets</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>html[data-theme=dark] {{{dark} background: #14181F; color: #F2F0EA}} body {{margin: 16px}}</style>"
+        f"</head><body><main><h1>Widgets</h1>{shown}</main></body></html>"
+    )
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open a page with widgets from file://; at the end nothing was asked of the network and nothing went wrong."""
+    contexts, trouble = [], []
+
+    def _open(*widgets, theme="light", width=1000, height=900, address=None, **options):
+        file = tmp_path / f"page{len(contexts)}.html"
+        file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        allowed = (file.as_uri(), "blob:", *([address] if address else []))
+
+        def gate(route):
+            if route.request.url.startswith(allowed):
+                route.continue_()
+            else:
+                trouble.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", gate)
+        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.goto(f"{address}/{file.name}" if address else file.as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_function(
+                f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}"
+            )
+        return page
+
+    _open.trouble = trouble
+    yield _open
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.fixture
+def address(tmp_path):
+    """The folder of the pages, served on loopback."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def send_error(self, code, *_):  # browsers ask for an icon on their own
+            self.send_response(204)
+            self.end_headers()
+
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+SHOWN = """root => {
+  const cells = [...root.querySelectorAll(".cell")], on = root.querySelector("tr.on");
+  return {
+    step: Number(root.dataset.step), state: root.dataset.state, head: Number(root.dataset.head),
+    status: root.dataset.status, says: root.querySelector(".status b").textContent,
+    cells: cells.map(cell => [Number(cell.dataset.cell), cell.dataset.symbol]),
+    text: cells.map(cell => cell.firstChild.textContent),
+    heads: cells.filter(cell => cell.classList.contains("head")).map(cell => Number(cell.dataset.cell)),
+    label: getComputedStyle(root.querySelector(".cell.head"), "::before").content,
+    rule: on && [...on.children].map(cell => cell.textContent),
+    edges: [...root.querySelectorAll(".edge.on")].map(edge => edge.dataset.rules.split(" ").map(Number)),
+    nodes: [...root.querySelectorAll(".node.on")].map(node => Number(node.dataset.state)),
+  };
+}"""
+
+
+def seen(page):
+    """The configuration on the screen, as the interpreter's trace would have it, after checks on its parts."""
+    shown = page.locator(".turing-stepper").evaluate(SHOWN)
+    cells = dict(shown["cells"])
+    assert shown["text"] == list(cells.values())
+    assert list(cells) == list(range(min(cells), max(cells) + 1))
+    assert shown["heads"] == [shown["head"]]
+    assert json.loads(shown["label"]) == shown["state"]
+    return shown | {"cells": cells}
+
+
+def agrees(page, machine, now):
+    """Whether state, head, the whole tape, the rule and the diagram are those of a configuration."""
+    shown = seen(page)
+    tape = {cell: symbol for cell, symbol in shown["cells"].items() if symbol != machine.blank}
+    assert (shown["step"], shown["state"], shown["head"], tape) == (now.step, now.state, now.head, now.tape)
+    assert shown["nodes"] == [machine.states.index(now.state)]
+    rule = machine.delta.get((now.state, now.symbol))
+    if rule is None:
+        assert (shown["rule"], shown["edges"]) == (None, [])
+    else:
+        state, written, move = rule
+        assert shown["rule"] == [now.state, now.symbol, state, written, {-1: "−1", 0: "0", 1: "+1"}[move]]
+        index = list(machine.delta).index((now.state, now.symbol))
+        assert len(shown["edges"]) == 1
+        assert index in shown["edges"][0]
+    return shown
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+RUNS = [
+    (PAPER, "B()E"), (PAPER, "B)(E"), (PAPER, "B(()())E"), (PAPER, "B(()E"), (PAPER, ""), (PAPER, "B(B"),
+    (STAYS, "0010"), (LEFT, "xxx"), (LONG, ["one", "one"]), (BB4, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("machine", "word"), RUNS)
+def test_every_step_shows_the_configuration_of_the_interpreter(machine, word, open_page):
+    page = open_page(Stepper(machine, word))
+    run, trace = machine.run(word), list(machine.trace(word))
+    for now in trace:
+        shown = agrees(page, machine, now)
+        assert shown["status"] == ("running" if now.step < run.steps else run.status)
+        press(page, "Step")
+    assert agrees(page, machine, trace[-1])["status"] == run.status
+    for now in reversed(trace):
+        agrees(page, machine, now)
+        press(page, "Back")
+
+
+@pytest.mark.parametrize("word", ["B()((()(()))())E", "B())E", "BE", "B", ""])
+def test_a_typed_word_is_run_over_http_as_well(word, open_page, address):
+    page = open_page(Stepper(PAPER, "B()E"), address=address)
+    page.get_by_label("Word").fill(word)
+    for now in PAPER.trace(word):
+        agrees(page, PAPER, now)
+        press(page, "Step")
+
+
+def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
+    page = open_page(Stepper(LONG))
+    page.get_by_label("Word").fill(" one  one one ")
+    press(page, "End")
+    agrees(page, LONG, list(LONG.trace(["one"] * 3))[-1])
+
+
+@pytest.mark.parametrize(
+    ("machine", "word", "says"),
+    [
+        (PAPER, "B()E", "halted in T after 9 steps"),
+        (PAPER, "B(B", "jammed: no rule for (R, B)"),
+        (FOREVER, "", "stopped after 2,000 steps: raise max_steps"),
+        (BB4, "", "halted in Z after 107 steps"),
+    ],
+)
+def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
+    page = open_page(Stepper(machine, word))
+    assert seen(page)["says"] == "running"
+    press(page, "End")
+    agrees(page, machine, list(machine.trace(word, 2000))[-1])
+    assert seen(page)["says"] == says
+    assert says in page.locator(".says").text_content()
+
+
+def test_a_symbol_outside_the_alphabet_is_named_and_the_last_good_run_stays(open_page):
+    page = open_page(Stepper(PAPER, "B()E"))
+    press(page, "Step")
+    before, field = seen(page), page.get_by_label("Word")
+    field.fill("B(x)E")
+    message = page.locator(".hint").text_content()
+    assert message == (
+        "Symbol 'x' (cell 2 of the word) is not in this machine's alphabet: ( ) * B E. The last good run stays."
+    )
+    assert field.get_attribute("aria-invalid") == "true"
+    assert seen(page) == before
+    press(page, "Step")
+    agrees(page, PAPER, list(PAPER.trace("B()E"))[2])
+    field.fill("B(())E")
+    assert page.locator(".hint").text_content() == "Symbols: E B ( ) *"
+    agrees(page, PAPER, next(PAPER.trace("B(())E")))
+
+
+def test_keys_step_jump_and_play_from_anywhere_but_the_text_field(open_page):
+    page = open_page(Stepper(PAPER, "B()E"))
+    trace = list(PAPER.trace("B()E"))
+    page.locator(".turing-stepper").focus()
+    for key, step in [
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowLeft", 1),
+        ("End", 9),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+    ]:
+        page.keyboard.press(key)
+        agrees(page, PAPER, trace[step])
+    page.get_by_role("button", name="Back").focus()
+    page.keyboard.press("ArrowRight")
+    agrees(page, PAPER, trace[1])
+    page.get_by_label("Word").focus()
+    for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    agrees(page, PAPER, trace[1])
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    agrees(page, PAPER, trace[2])
+    page.keyboard.press("Alt+ArrowRight")
+    page.locator(".turing-stepper").focus()
+    page.keyboard.press("Control+ArrowRight")
+    agrees(page, PAPER, trace[2])
+    page.keyboard.press("Space")
+    page.wait_for_selector(".turing-stepper[data-status=halted]")
+    agrees(page, PAPER, trace[9])
+
+
+def test_the_slider_goes_to_any_step_of_the_run_and_back(open_page):
+    page = open_page(Stepper(BB4))
+    trace, slider = list(BB4.trace()), page.get_by_role("slider")
+    assert slider.get_attribute("max") == "107"
+    for step in (60, 3, 107, 0, 106):
+        slider.fill(str(step))
+        agrees(page, BB4, trace[step])
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_play_runs_to_the_end_pauses_and_starts_over_and_nothing_is_animated(motion, open_page):
+    page = open_page(Stepper(BB4), reduced_motion=motion)
+    page.get_by_label("Speed").select_option("60/s")
+    press(page, "Play")
+    page.wait_for_function("Number(document.querySelector('.turing-stepper').dataset.step) > 5")
+    press(page, "Pause")
+    step = seen(page)["step"]
+    agrees(page, BB4, list(BB4.trace())[step])
+    press(page, "Play")
+    page.wait_for_selector(".turing-stepper[data-status=halted]")
+    page.get_by_role("button", name="Play").wait_for()
+    agrees(page, BB4, list(BB4.trace())[-1])
+    press(page, "Play")
+    page.wait_for_function("Number(document.querySelector('.turing-stepper').dataset.step) < 107")
+    moving = """[...document.querySelectorAll('.turing-widget, .turing-widget *')].map(e => getComputedStyle(e))
+        .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
+    assert page.evaluate(moving) == 0
+
+
+def test_a_reader_who_listens_hears_single_steps_and_the_end_but_not_the_running(open_page):
+    page = open_page(Stepper(PAPER, "B()E"))
+    press(page, "Step")
+    assert page.locator(".says").text_content() == "Step 1: state R, head on cell 1, reading (; running"
+    heard = """() => { window.heard = []; const says = document.querySelector('.says');
+        new MutationObserver(() => window.heard.push(says.textContent)).observe(says, {childList: true}) }"""
+    page.evaluate(heard)
+    press(page, "Play")
+    page.wait_for_selector(".turing-stepper[data-status=halted]")
+    assert page.evaluate("window.heard") == [
+        "Step 9: state T, head on cell 1, reading *; halted in T after 9 steps"
+    ]
+
+
+HEADS = """([ink, rows]) => {
+  const canvas = document.querySelector(".history canvas"), pen = canvas.getContext("2d"), tall = canvas.height / rows;
+  return Array.from({length: rows}, (_, row) => {
+    const line = pen.getImageData(0, Math.floor((row + 0.5) * tall), canvas.width, 1).data;
+    const dark = [...Array(canvas.width).keys()].filter(x => ink.every((value, k) => line[4 * x + k] === value));
+    return dark.length ? (dark[0] - 40) / dark.length : null;
+  });
+}"""
+
+
+def test_the_space_time_picture_grows_with_the_run_and_follows_the_theme(open_page):
+    page = open_page(Stepper(BB4))
+    trace = list(BB4.trace())
+    low = min(now.head for now in trace)
+    for step, theme, ink in [
+        (0, "light", "1B1F27"),
+        (50, "light", "1B1F27"),
+        (50, "dark", "F2F0EA"),
+        (107, "dark", "F2F0EA"),
+    ]:
+        page.get_by_role("slider").fill(str(step))
+        page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        columns = page.evaluate(HEADS, [list(bytes.fromhex(ink)), len(trace)])
+        assert columns == [now.head - low for now in trace[: step + 1]] + [None] * (107 - step)
+
+
+@pytest.mark.parametrize("machine", [PAPER, BB4, LONG, NAMED, FOREVER])
+def test_a_phone_sees_tape_controls_and_status_at_once_and_never_scrolls_sideways(machine, open_page):
+    page = open_page(
+        Stepper(machine), Predict("W" * 90, ["`" + "x" * 80 + "`", "no"], 1, "y" * 90), width=360, height=640
+    )
+    press(page, "End")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    root = page.locator(".turing-stepper").bounding_box()
+    for part in (".tape", ".status", ".buttons", ".scrub"):
+        box = page.locator(f".turing-stepper {part}").bounding_box()
+        assert box["y"] + box["height"] - root["y"] < 400
+        assert box["x"] + box["width"] <= 360
+    head, frame = page.locator(".cell.head").bounding_box(), page.locator(".tape").bounding_box()
+    assert frame["x"] <= head["x"]
+    assert head["x"] + head["width"] <= frame["x"] + frame["width"]
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+def test_everything_to_touch_is_44_pixels_or_more_each_way(width, open_page):
+    page = open_page(Stepper(PAPER, "B()E"), Predict("?", ["a", "b"], 0, ""), width=width)
+    targets = page.locator("button, select, input:not([type=radio]), .turing-predict label").all()
+    assert len(targets) == 11
+    for target in targets:
+        box = target.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+
+
+def test_wide_pages_put_the_picture_beside_the_rules(open_page):
+    for width, beside in ((1000, True), (700, True), (500, False)):
+        page = open_page(Stepper(PAPER, "B()E"), width=width)
+        rules, history = page.locator(".rules").bounding_box(), page.locator(".history").bounding_box()
+        assert (history["x"] > rules["x"] + rules["width"]) == beside
+        assert (history["y"] > rules["y"] + rules["height"]) != beside
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(theme, open_page):
+    page = open_page(
+        Stepper(PAPER, "B()E"), Stepper(LONG, ["one"]), Predict("?", ["a", "b"], 0, "`c`"), theme=theme
+    )
+    page.get_by_label("Word").first.fill("x")
+    page.get_by_role("button", name="Step").first.click()
+    page.evaluate(AXE)
+    assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))") == []
+    page.get_by_label("b", exact=True).check()
+    press(page, "Commit")
+    assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))") == []
+
+
+def test_hostile_names_are_shown_as_text(open_page):
+    page = open_page(Stepper(NAMED), Predict(HOSTILE, [HOSTILE, "`<i>`"], 0, HOSTILE))
+    for now in NAMED.trace():
+        agrees(page, NAMED, now)
+        press(page, "Step")
+    assert seen(page)["status"] == "jammed"
+    assert page.locator("main :is(.turing-live b, .turing-live i)").filter(has_text="bold").count() == 1
+    assert page.locator(".status b").text_content() == f"jammed: no rule for ({HOSTILE}, _)".replace(
+        HOSTILE, HOSTILE
+    )
+    assert page.locator(".turing-predict legend").text_content() == HOSTILE
+    assert page.locator(".turing-predict label code").text_content() == "<i>"
+
+
+def test_two_equal_widgets_run_on_their_own(open_page):
+    page = open_page(Stepper(PAPER, "B()E"), Stepper(PAPER, "B()E"))
+    page.get_by_role("button", name="Step").last.click()
+    assert page.locator(".turing-stepper").evaluate_all("all => all.map(root => root.dataset.step)") == [
+        "0",
+        "1",
+    ]
+
+
+def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
+    page = open_page(Stepper(PAPER, "B()E"), java_script_enabled=False)
+    assert page.locator(".turing-fallback pre").is_visible()
+    assert "V  B[*]*E" in page.locator(".turing-fallback pre").text_content()
+    page = open_page(Stepper(PAPER, "B()E"))
+    assert not page.locator(".turing-fallback").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".turing-fallback").is_visible()
+    assert not page.locator(".turing-stepper").is_visible()
+
+
+def test_a_module_that_throws_leaves_the_fallback_and_reports_to_the_console(open_page):
+    class Broken(Stepper):
+        _esm = "export default { render({ el }) { el.append('half'); throw new Error('broken on purpose'); } }"
+
+    page = open_page(Stepper(PAPER, "B()E"))
+    page.route("**/*", lambda route: route.continue_())
+    with page.expect_console_message(lambda message: message.type == "error") as message:
+        page.set_content(page_of(Broken(PAPER, "B()E")))
+    assert "broken on purpose" in message.value.text
+    assert page.locator(".turing-fallback pre").is_visible()
+    assert page.locator(".turing-live").text_content() == ""
+    assert len(open_page.trouble) == 1
+    open_page.trouble.clear()
+
+
+# A model as a kernel has it: it can be changed from outside, and remembers what was saved.
+MODEL = """async ([esm, state]) => {
+  const listeners = {}, saved = [];
+  window.module = await import(URL.createObjectURL(new Blob([esm], {type: "text/javascript"})));
+  window.model = {
+    saved, get: key => state[key], off: () => {}, save_changes: () => saved.push({word: state.word, step: state.step}),
+    set(key, value) { state[key] = value; (listeners["change:" + key] ?? []).forEach(f => f()) },
+    on: (event, f) => (listeners[event] ??= []).push(f),
+  };
+  window.cleanup = window.module.default.render({model: window.model, el: document.querySelector("main")});
+}"""
+
+
+def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
+    page = open_page()
+    stepper = Stepper(PAPER, "B()E")
+    names = ["machine", "diagram", "max_steps", "word", "step"]
+    page.add_style_tag(content=stepper._css)
+    page.evaluate(MODEL, [stepper._esm, stepper.get_state(names)])
+    page.evaluate("model.set('step', 4)")
+    agrees(page, PAPER, list(PAPER.trace("B()E"))[4])
+    page.evaluate("model.set('step', 99)")
+    agrees(page, PAPER, list(PAPER.trace("B()E"))[9])
+    assert page.evaluate("model.saved.at(-1)") == {"word": "B()E", "step": 9}
+    page.evaluate("model.set('step', 0), model.set('word', 'B(E')")
+    agrees(page, PAPER, next(PAPER.trace("B(E")))
+    assert page.get_by_label("Word").input_value() == "B(E"
+    page.get_by_label("Word").fill("B)E")
+    press(page, "Step")
+    assert page.evaluate("model.saved.at(-1)") == {"word": "B)E", "step": 1}
+    press(page, "Play")
+    page.evaluate("cleanup()")
+    assert page.get_by_role("button", name="Play").is_visible()
+
+
+def test_the_modules_own_run_ends_as_the_interpreters_does(open_page):
+    page = open_page()
+    page.evaluate(
+        MODEL, [Stepper._esm, Stepper(PAPER).get_state(["machine", "diagram", "max_steps", "word", "step"])]
+    )
+    for machine, word in [*RUNS, (FOREVER, "")]:
+        for limit in (0, 1, 2, 9, 200):
+            run = machine.run(word, limit)
+            state = Stepper(machine, word).get_state("machine")["machine"]
+            got = page.evaluate("([m, w, n]) => window.module.run(m, w, n)", [state, list(word), limit])
+            assert (got["status"], got["steps"]) == (run.status, run.steps)
+            trace = [(now.state, now.head, now.symbol) for now in run.trace]
+            assert [(now["state"], now["head"], now["read"]) for now in got["trace"]] == trace
+
+
+@pytest.mark.parametrize(("choice", "verdict"), [("B**E", "Yes."), ("B()E", "No.")])
+def test_a_prediction_is_judged_after_the_reader_commits_and_not_before(choice, verdict, open_page):
+    page = open_page(Predict("What is left of `B()E`?", ["`B**E`", "`B()E`"], 0, "Pairs become `*`."))
+    widget, commit = page.locator(".turing-predict"), page.get_by_role("button", name="Commit")
+    assert commit.is_disabled()
+    page.get_by_label(choice).focus()
+    page.keyboard.press("Space")
+    assert "Pairs" not in page.locator("main").inner_text()
+    assert widget.locator(".right").count() == 0
+    commit.click()
+    assert widget.locator(".result").text_content() == f"{verdict} Pairs become *."
+    assert widget.locator(".right").text_content().startswith("B**E")
+    assert widget.locator("input:not(:disabled)").count() == 0
+    assert widget.locator("input:checked").count() == 1
+    assert not commit.is_visible()
+    assert page.evaluate("document.activeElement.className") == "result"

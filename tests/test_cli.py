@@ -1,0 +1,410 @@
+"""The command line, as a user meets it."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import turing
+from turing.__main__ import main
+from turing.formats import FORMATS, dumps, parse
+
+BB4 = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"
+FOREVER = "1RA1RA"  # writes 1s to the right and never stops
+FIGURE_1 = """\
+I  [B]()E
+R  B[(])E
+R  B([)]E
+M  B[(]*E
+R  B*[*]E
+R  B**[E]
+V  B*[*]E
+V  B[*]*E
+V  [B]**E
+T  B[*]*E
+"""
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run a command in this process: status, what it printed, and what it complained about."""
+
+    def run(*argv):
+        try:
+            status = main(argv)
+        except SystemExit as stop:  # argparse
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def shell(*argv, **options):
+    """Run a command in a process of its own."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    return subprocess.Popen([sys.executable, "-m", "turing", *argv], **options)
+
+
+def rows(text):
+    return dict(line.split(None, 1) for line in text.splitlines() if line)
+
+
+# run
+
+
+def test_the_busy_beaver_with_four_states_takes_107_steps_and_leaves_13_cells():
+    process = shell("run", BB4, "")
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert rows(out) == {
+        "status": "halted",
+        "state": "Z",
+        "steps": "107",
+        "non-blank": "13 cells",
+        "head": "cell -9",
+        "tape": "10111111111111  (cells -10 to 3)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "word"),
+    [
+        (["balanced_parentheses", "B()E"], 0, "halted"),
+        (["collatz", "0"], 3, "jammed"),
+        ([FOREVER, "--max-steps", "1,000"], 4, "limit"),
+        (["bb4", "--max-steps", "0"], 4, "limit"),
+    ],
+)
+def test_the_exit_status_tells_how_the_run_ended(cli, argv, status, word):
+    code, out, err = cli("run", *argv)
+    assert (code, rows(out)["status"], err) == (status, word, "")
+
+
+def test_numbers_have_thousands_separators_and_a_long_tape_is_cut_in_the_middle(cli):
+    status, out, _ = cli("run", FOREVER, "--max-steps", "250_000")
+    assert status == 4
+    found = rows(out)
+    assert (found["steps"], found["non-blank"], found["head"]) == ("250,000", "250,000 cells", "cell 250,000")
+    ones = "1" * 100
+    assert found["tape"] == f"{ones} … 249,800 cells not shown … {ones}  (cells 0 to 249,999)"
+
+
+def test_a_run_in_chunks_ends_as_a_run_in_one_piece(cli, monkeypatch):
+    machine = turing.zoo["bb4"]
+    for chunk in (1, 2, 53, 106, 107, 108):
+        monkeypatch.setattr("turing.__main__.CHUNK", chunk)
+        for limit in (0, 1, 106, 107, 108):
+            run = machine.run(max_steps=limit)
+            _, out, _ = cli("run", "bb4", "--max-steps", str(limit))
+            found = rows(out)
+            assert (found["status"], found["state"], found["steps"]) == (run.status, run.state, str(run.steps))
+            assert found["head"] == f"cell {run.head}"
+
+
+@pytest.mark.parametrize(
+    ("word", "tape"),
+    [("B", "all blank"), ("10", "1  (cell 0)"), ("0100", "1  (cell 1)"), ("101", "101  (cells 0 to 2)")],
+)
+def test_the_tape_is_told_with_its_place(cli, word, tape):
+    machine = (
+        "0 1 1 r 0\n0 0 _ r 0\n0 B _ r 0\n0 _ _ l halt" if "B" in word else "0 1 1 r 0\n0 0 _ r 0\n0 _ _ l halt"
+    )
+    _, out, _ = cli("run", machine, word)
+    assert rows(out)["tape"] == tape.replace("101", "1_1")
+
+
+def test_symbols_longer_than_a_character_are_given_and_shown_with_spaces(cli):
+    status, out, _ = cli("run", "rock_paper_scissors", "rock  paper rock")
+    assert status == 0
+    assert rows(out)["state"] == "paper wins"
+    assert rows(out)["tape"] == "rock paper paper  (cells 0 to 2)"
+
+
+def test_trace_prints_figure_1_of_the_paper(cli):
+    status, out, _ = cli("run", "balanced_parentheses", "B()E", "--trace")
+    trace, summary = out.split("\n\n")
+    assert status == 0
+    assert trace + "\n" == FIGURE_1
+    assert rows(summary)["steps"] == "9"
+
+
+def test_trace_puts_states_with_long_names_in_a_column(cli):
+    _, out, _ = cli("run", "rock_paper_scissors", "rock paper", "--trace")
+    assert out.split("\n\n")[0].splitlines() == [
+        "first throw     [rock] paper",
+        "rock leads      rock [paper]",
+        "paper leads     rock paper [empty]",
+        "paper wins      rock paper [empty]",
+    ]
+
+
+@pytest.mark.parametrize(("name", "word", "limit"), [("collatz", "0", 9), ("bb4", "", 50), ("bb4", "", 107)])
+def test_trace_ends_as_the_run_without_it(cli, name, word, limit):
+    plain = cli("run", name, word, "--max-steps", str(limit))
+    traced = cli("run", name, word, "--max-steps", str(limit), "--trace")
+    assert traced[0] == plain[0]
+    assert traced[1].endswith("\n\n" + plain[1])
+
+
+def test_a_long_run_shows_a_progress_bar_with_steps_per_second_on_a_terminal():
+    terminal, other_end = pty.openpty()
+    process = shell("run", FOREVER, "--max-steps", "6000000", stderr=other_end)
+    os.close(other_end)
+    shown = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    except OSError:  # this is how Linux says that nobody holds the other end any more
+        pass
+    os.close(terminal)
+    out, _ = process.communicate()
+    assert process.returncode == 4
+    assert rows(out)["steps"] == "6,000,000"
+    assert re.search(r"of at most 6\.00M steps, +[\d.]+[kM]? steps/s", shown.decode()), shown
+
+
+def test_a_short_run_shows_none_and_neither_does_one_that_is_not_on_a_terminal(cli):
+    assert cli("run", "bb4")[2] == ""
+    assert cli("run", FOREVER, "--max-steps", "3000000")[2] == ""
+
+
+def test_ctrl_c_reports_what_was_done_so_far():
+    terminal, other_end = pty.openpty()
+    process = shell("run", FOREVER, "--max-steps", "1000000000000", stderr=other_end)
+    os.close(other_end)
+    os.read(terminal, 1)  # the bar is there, so the run has begun
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate()
+    os.close(terminal)
+    assert process.returncode == 130
+    found = rows(out)
+    steps = int(found["steps"].replace(",", ""))
+    assert (found["status"], found["state"]) == ("interrupted", "A")
+    assert steps > 0
+    assert found["non-blank"] == f"{steps:,} cells"
+    assert found["head"] == f"cell {steps:,}"
+
+
+def test_ctrl_c_ends_a_trace_without_a_traceback():
+    process = shell("run", FOREVER, "--trace")
+    for _ in range(3):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert (process.returncode, err) == (130, "")
+
+
+def test_a_trace_stops_cleanly_when_its_reader_goes_away():
+    process = shell("run", FOREVER, "--trace")
+    assert process.stdout.readline() == "A  [0]\n"
+    process.stdout.close()
+    err = process.stderr.read()
+    assert (process.wait(), err) == (141, "")
+    process.stderr.close()
+
+
+def test_output_that_the_terminal_cannot_show_is_escaped():
+    process = shell("show", "unary_addition", env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert r"\u25a1 (blank)" in out
+
+
+# What MACHINE may be
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_machine_is_a_file_or_text_in_any_format(cli, tmp_path, format):
+    name = {"jflap": "unary_addition", "morphett": "copier", "turingmachine.io": "anbncn"}.get(format, "bb4")
+    word = {"unary_addition": "1+1", "copier": "01", "anbncn": "abc"}.get(name, "")
+    text = dumps(turing.zoo[name], format)
+    file = tmp_path / "machine.txt"
+    file.write_text(text, encoding="utf-8")
+    expected = cli("run", name, word)
+    assert cli("run", str(file), word) == expected
+    assert cli("run", text, word) == expected
+
+
+def test_a_machine_is_read_from_standard_input():
+    process = shell("run", "-", "", stdin=subprocess.PIPE)
+    out, _ = process.communicate(BB4)
+    assert (process.returncode, rows(out)["steps"]) == (0, "107")
+
+
+def test_one_command_can_read_what_another_writes():
+    first = shell("convert", "unary_addition", "--to", "jflap")
+    second = shell("run", "-", "11+1", stdin=first.stdout)
+    first.stdout.close()
+    out, _ = second.communicate()
+    assert (second.returncode, rows(out)["tape"]) == (0, "111  (cells 0 to 2)")
+    assert first.wait() == 0
+    first.stderr.close()
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["run", "balanced_parentheses", "BxE"],
+            "Symbol 'x' (cell 1 of the word) is not in this machine's alphabet",
+        ),
+        (["run", "palindrom"], "No machine of the zoo is called 'palindrom'. Did you mean palindromes?"),
+        (["run", "nowhere/machine.jff"], "It is no file and no text of a machine either."),
+        (["run", "1RB1LB_1LA1R"], "line 1: row B, column 1: '1R' is no rule."),
+        (["run", "0 a b r\n0 b b r 0"], "line 1: "),
+        (["run", "\0"], "It is no file and no text of a machine either."),
+        (["show", "bb6"], "Did you mean bb"),
+        (["zoo", "collats"], "Did you mean collatz?"),
+        (["convert", "bb4", "--to", "morphett"], "morphett cannot hold the state 'A'"),
+        (["convert", "bb4", "--to", "morphett"], "Here, --rename does so."),
+        (
+            ["convert", "parity", "--to", "bbchallenge", "--rename"],
+            "stays, and the format knows only left and right",
+        ),
+        (["convert", "bb4", "--to", "json", "-o", "no/such/folder/bb4.json"], "no/such/folder/bb4.json"),
+        (["show", "bb4", "--svg", "bb4.png"], "Pictures are saved as SVG"),
+        (["run", "bb4", "--max-steps", "-1"], "a whole number from 0 up is expected, and '-1' was given"),
+        (["run", "bb4", "--max-steps", "many"], "a whole number from 0 up is expected, and 'many' was given"),
+        (["convert", "bb4", "--to", "punch cards"], "invalid choice: 'punch cards'"),
+        (["convert", "bb4"], "the following arguments are required: --to"),
+        (["fly"], "invalid choice: 'fly'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_bad_input_is_answered_on_standard_error_with_status_2(cli, argv, message):
+    status, _, err = cli(*argv)
+    assert status == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_an_error_in_a_file_names_the_file_and_the_line(cli, tmp_path):
+    file = tmp_path / "broken.tm"
+    file.write_text("0 a b r 0\n0 b b sideways 0\n", encoding="utf-8")
+    status, _, err = cli("run", str(file))
+    assert status == 2
+    assert err.startswith(f"turing: {file}: line 2: ")
+
+
+def test_a_file_that_is_no_text_is_refused(cli, tmp_path):
+    file = tmp_path / "picture.jff"
+    file.write_bytes(b"\xff\xfe\x00\x80")
+    assert cli("run", str(file)) == (2, "", f"turing: {file}: the file is not text in UTF-8.\n")
+
+
+# show, convert, zoo, help
+
+
+def test_show_prints_names_and_the_table_of_rules(cli):
+    status, out, err = cli("show", "Balanced-Parentheses")
+    assert (status, err) == (0, "")
+    assert out.startswith("Balanced parentheses (balanced_parentheses)\n\nThe machine of this book: ")
+    table = """\
+states     I (initial), R, M, V, F (halts), T (halts)
+alphabet   E (blank) B ( ) *
+
+state  read  next  write  move
+I      B     R     B      +1
+R      (     R     (      +1
+R      )     M     *      -1
+R      *     R     *      +1
+R      E     V     E      -1
+M      B     F     *      -1
+M      (     R     *      +1
+M      *     M     *      -1
+V      (     F     *      -1
+V      *     V     *      -1
+V      B     T     B      +1
+"""
+    assert out.endswith("\n\n" + table)
+
+
+def test_show_writes_a_stay_as_nought_and_aligns_long_names(cli):
+    _, out, _ = cli("show", "rock_paper_scissors")
+    assert "state           read      next            write     move\n" in out
+    assert "rock leads      empty     rock wins       empty     0\n" in out
+
+
+def test_show_of_a_literal_has_nothing_to_say_about_it(cli):
+    _, out, _ = cli("show", "1RB1LB_1LA1RZ")
+    assert out.startswith("states     A (initial), B, Z (halts)\nalphabet   0 (blank) 1\n\nstate  read")
+
+
+def test_show_saves_the_state_diagram(cli, tmp_path):
+    file = tmp_path / "bb4.svg"
+    status, _, err = cli("show", "bb4", "--svg", str(file))
+    assert (status, err) == (0, "")
+    assert file.read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_convert_writes_a_machine_that_can_be_read_again(cli, tmp_path, format):
+    name = {"jflap": "unary_addition", "morphett": "copier"}.get(format, "bb4")
+    status, out, err = cli("convert", name, "--to", format)
+    assert (status, err) == (0, "")
+    assert parse(out, format) == turing.zoo[name]
+    file = tmp_path / "machine"
+    assert cli("convert", name, "--to", format, "-o", str(file)) == (0, "", "")
+    assert parse(file.read_text(encoding="utf-8"), format) == turing.zoo[name]
+
+
+def test_convert_renames_when_told_to_and_says_what(cli):
+    status, out, err = cli("convert", "bb2", "--to", "morphett", "--rename")
+    assert status == 0
+    assert parse(out).run().steps == 6
+    assert err.splitlines() == ["state A is now 0", "state Z is now halt-Z", "symbol 0 is now _"]
+
+
+def test_zoo_lists_every_machine_with_its_title(cli):
+    status, out, _ = cli("zoo")
+    assert status == 0
+    listed = dict(line.split("  ", 1) for line in out.splitlines())
+    assert {name: title.strip() for name, title in listed.items()} == {
+        name: turing.zoo.entry(name).title for name in turing.zoo
+    }
+
+
+def test_zoo_shows_one_machine_with_its_samples(cli):
+    status, out, _ = cli("zoo", "parity")
+    assert status == 0
+    assert out.startswith("Parity bit (parity)\n\nWalks over a word")
+    assert out.endswith(
+        "\n\n"
+        "word     status  state  steps  result\n"
+        "1011     halted  halt   5      10111\n"
+        "1001     halted  halt   5      10010\n"
+        "(empty)  halted  halt   1      0\n"
+    )
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"]])
+def test_help_documents_the_exit_statuses(cli, argv):
+    status, out, _ = cli(*argv)
+    assert status == 0
+    assert re.findall(r"^  (\d+) ", out, re.MULTILINE) == ["0", "2", "3", "4", "130", "141"]
+
+
+def test_the_console_script_is_the_same_command():
+    script = Path(sys.executable).with_name("turing")
+    ran = subprocess.run([script, "run", "bb4"], capture_output=True, text=True, check=True)
+    assert rows(ran.stdout)["steps"] == "107"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "bb4"],
+        ["run", "bb4", "--trace"],
+        ["show", "bb4"],
+        ["convert", "bb4", "--to", "jflap", "--rename"],
+        ["zoo"],
+    ],
+)
+def test_no_command_imports_torch(argv):
+    code = f"import sys; from turing.__main__ import main; main({argv!r}); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

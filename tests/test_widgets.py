@@ -1,0 +1,192 @@
+"""The Python side of the widgets: what they hand to a notebook, and what they refuse."""
+
+import json
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from turing import TuringMachine
+from turing.widgets import Predict, Stepper
+from turing.widgets.base import Widget
+
+WALK = TuringMachine({("A", "1"): ("A", "1", 1), ("A", "0"): ("halt", "0", 0)}, "A", {"halt"}, "0")
+LONG = TuringMachine(
+    {("go", "one"): ("go", "zero", 1), ("go", "zero"): ("end", "zero", -1)}, "go", {"end"}, "zero"
+)
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def bundle(widget):
+    return widget._repr_mimebundle_(include=None, exclude=None)[0]
+
+
+def html(widget):
+    return bundle(widget)["text/html"]
+
+
+def state(page):
+    return json.loads(re.search(r"const state = (.*), listeners", page).group(1))
+
+
+def predict():
+    return Predict("Does it halt on `11`?", ["yes", "no"], 0, "It meets a `0`.")
+
+
+def test_a_widget_offers_the_live_view_the_page_and_plain_text():
+    assert set(bundle(Stepper(WALK, "11"))) == {VIEW, "text/html", "text/plain"}
+
+
+def test_a_bundle_of_any_version_of_anywidget_gets_the_page(monkeypatch):
+    for given in (None, {VIEW: {}}, ({VIEW: {}}, {VIEW: {"colab": 1}})):
+        monkeypatch.setattr("anywidget.AnyWidget._repr_mimebundle_", lambda self, given=given, **_: given)
+        data, metadata = predict()._repr_mimebundle_()
+        assert "turing-fallback" in data["text/html"]
+        assert metadata == ({VIEW: {"colab": 1}} if isinstance(given, tuple) else {})
+
+
+def test_the_page_carries_the_traits_the_module_and_the_style():
+    page = html(Stepper(WALK, "11"))
+    assert state(page)["word"] == "11"
+    assert state(page)["machine"] == {
+        "rules": [["A", "1", "A", "1", 1], ["A", "0", "halt", "0", 0]],
+        "initial": "A",
+        "halting": ["halt"],
+        "blank": "0",
+        "states": ["A", "halt"],
+        "symbols": ["0", "1"],
+    }
+    assert json.dumps(Stepper._esm).replace("<", "\\u003c") in page
+    for css in (".turing-widget {", ".turing-stepper {"):
+        assert css in page
+        assert css in Stepper(WALK).get_state("_css")["_css"]
+
+
+def test_the_page_carries_nothing_that_changes_from_run_to_run():
+    assert set(state(html(Stepper(WALK)))) == {"diagram", "machine", "max_steps", "step", "word"}
+    assert set(state(html(predict()))) == {"answer", "because", "choice", "options", "question"}
+
+
+def test_the_page_asks_nothing_of_the_network():
+    for page in (html(Stepper(WALK)), html(predict())):
+        links = set(re.findall(r"https?://[^\s\"'\\]+", page))
+        assert links <= {"http://www.w3.org/2000/svg"}
+
+
+@pytest.mark.parametrize("name", ["</script><b>", "<!--<script>", "\u2028\u2029", "\"&'\\", "{id}"])
+def test_no_name_breaks_out_of_the_script_or_the_fallback(name):
+    machine = TuringMachine({(name, "0"): ("halt", name, 1)}, name, {"halt"}, "0")
+    page = html(Stepper(machine))
+    fallback, script = page.split('<script type="module">')
+    assert state(page)["machine"]["rules"] == [[name, "0", "halt", name, 1]]
+    assert script.count("<") == 1
+    assert script.endswith("\n</script>\n")
+    assert "<b>" not in fallback
+    assert "<!--" not in fallback
+    assert not re.search("[\u2028\u2029]", script)
+
+
+def test_two_equal_widgets_and_one_shown_twice_have_ids_of_their_own():
+    one, two = Stepper(WALK), Stepper(WALK)
+    ids = [re.search(r'<div id="([^"]+)">', html(widget)).group(1) for widget in (one, two, one)]
+    assert len(set(ids)) == 3
+    assert all(re.fullmatch(r"turing-stepper-\d+", name) for name in ids)
+
+
+def test_a_fresh_interpreter_gives_the_same_bytes():
+    code = (
+        "from test_widgets import *\n"
+        "for widget in (Stepper(WALK, '11'), predict(), Stepper(WALK, '11'), predict()):\n"
+        "    data = bundle(widget)\n"
+        "    print(data['text/html'], data['text/plain'])\n"
+    )
+    run = partial(
+        subprocess.run, [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=PIPE, check=True
+    )
+    first, second = run().stdout, run().stdout
+    assert first == second
+    assert b'id="turing-stepper-2"' in first
+    assert b'id="turing-predict-2"' in first
+
+
+def test_the_plain_text_says_what_it_is_and_no_address():
+    assert repr(Stepper(WALK, "11")) == "Stepper(<TuringMachine: 2 states, 2 symbols, 2 rules>, '11')"
+    assert bundle(predict())["text/plain"] == "Predict('Does it halt on `11`?', ['yes', 'no'])"
+
+
+def test_the_fallback_shows_the_rules_and_the_first_twelve_configurations():
+    short, long = Stepper(WALK, "11").fallback(), Stepper(WALK, "1" * 20).fallback()
+    assert "<tr><td>A</td><td>0</td><td>halt</td><td>0</td><td>0</td></tr>" in short
+    assert "<pre>A  [1]1\nA  1[1]\nA  11[0]\nhalt  11[0]</pre>" in short
+    assert "halted in state halt after 3 steps" in short
+    assert long.split("<pre>")[1].split("</pre>")[0].count("\n") == 12
+    assert "\n…</pre>" in long
+
+
+def test_the_fallback_of_a_prediction_keeps_the_answer_folded():
+    shown, folded = predict().fallback().split("<details>")
+    assert "Does it halt on <code>11</code>?" in shown
+    assert "It meets" not in shown
+    assert "It meets a <code>0</code>." in folded
+
+
+def test_only_backticks_are_marked_up_in_a_prediction():
+    text = Predict("<i>`<b>`", ["*a*", "`c"], 1, "").fallback()
+    assert "<p>&lt;i&gt;<code>&lt;b&gt;</code></p>" in text
+    assert "<li>*a*</li>\n<li>`c</li>" in text
+
+
+def test_a_word_is_what_run_takes_and_setting_it_starts_again():
+    stepper = Stepper(WALK, iter("11"))
+    assert stepper.word == "11"
+    stepper.step = 2
+    stepper.word = ["1", "0"]
+    assert (stepper.word, stepper.step) == ("10", 0)
+    assert Stepper(LONG, ("one", "zero")).word == ["one", "zero"]
+
+
+def test_a_word_outside_the_alphabet_is_refused_in_the_machines_words_and_the_old_one_stays():
+    message = r"Symbol 'x' \(cell 1 of the word\) is not in this machine's alphabet: 0 1\."
+    with pytest.raises(ValueError, match=message):
+        Stepper(WALK, "1x")
+    stepper = Stepper(WALK, "11")
+    with pytest.raises(ValueError, match=message):
+        stepper.word = "1x"
+    assert stepper.word == "11"
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Stepper("bb4"), TypeError, "Stepper takes a TuringMachine, and 'bb4' was given."),
+        (lambda: Stepper(WALK, "", -1), ValueError, "max_steps is a whole number from 0 up, and -1 was given."),
+        (lambda: Predict("?", ["a"], 0, ""), ValueError, "needs two options or more, and 1 was given"),
+        (
+            lambda: Predict("?", "ab", 0, ""),
+            ValueError,
+            "options is a list of texts, and the string 'ab' was given",
+        ),
+        (
+            lambda: Predict("?", ["a", "b"], 2, ""),
+            ValueError,
+            "index of the right option, 0 to 1, and 2 was given",
+        ),
+        (lambda: Predict("?", ["a", "b"], -1, ""), ValueError, "0 to 1, and -1 was given"),
+        (lambda: Predict("?", ["a", "b"], "a", ""), ValueError, "0 to 1, and 'a' was given"),
+        (lambda: Predict("?", ["a", "b"], True, ""), ValueError, "0 to 1, and True was given"),
+    ],
+)
+def test_bad_input_is_refused_with_a_message_that_helps(make, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make()
+
+
+def test_every_widget_says_how_it_falls_back():
+    assert {cls.__name__ for cls in Widget.__subclasses__()} == {"Stepper", "Predict"}
+    for cls in (Stepper, Predict):
+        assert "fallback" in vars(cls)
+        assert "__repr__" in vars(cls)

@@ -1,0 +1,315 @@
+"""The command line: ``python -m turing run|show|convert|zoo``, also installed as ``turing``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from turing.formats import FORMATS, FormatError, dumps, fit, parse
+from turing.machine import Run, TuringMachine
+from turing.zoo import Entry, zoo
+
+__all__ = ["main"]
+
+STATUS = {"halted": 0, "jammed": 3, "limit": 4, "interrupted": 130}
+BAD_INPUT, CLOSED_PIPE = 2, 141
+CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
+PATIENCE = 0.5  # seconds before a progress bar appears
+SHOWN = 200  # cells of a tape that are printed
+
+ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
+EXIT = """exit status:
+  0    halted; for the other commands, done
+  2    bad input or usage; the message is on standard error
+  3    jammed: no rule applies, and the state does not halt
+  4    limit: --max-steps are done
+  130  interrupted with Ctrl-C; what was done so far is printed
+  141  whatever read the output has closed it"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show δ is no reason to stop
+    args = _parser().parse_args(argv)
+    try:
+        status = args.command(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except (ValueError, OSError) as error:
+        print(f"turing: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return STATUS["interrupted"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="turing",
+        description="Run, show and convert Turing machines.",
+        epilog=EXIT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, function, help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name,
+            help=help,
+            description=f"{help[0].upper()}{help[1:]}.",
+            epilog=EXIT,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.set_defaults(command=function)
+        return sub
+
+    run = command("run", _run, "run a machine on a word and say how it ends")
+    run.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    run.add_argument(
+        "word",
+        metavar="WORD",
+        nargs="?",
+        default="",
+        help="the word on the tape, by default empty; one symbol a character, "
+        "or split at spaces if the machine has longer symbols",
+    )
+    run.add_argument(
+        "--max-steps", metavar="N", type=_steps, default=100_000_000, help="stop after N steps (100,000,000)"
+    )
+    run.add_argument("--trace", action="store_true", help="print each configuration, the head in brackets")
+
+    show = command("show", _show, "show the rules, states and alphabet of a machine")
+    show.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    show.add_argument("--svg", metavar="FILE", help="write the state diagram to FILE as well")
+
+    convert = command("convert", _convert, "write a machine in another format")
+    convert.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    convert.add_argument("--to", metavar="FORMAT", required=True, choices=FORMATS, help=", ".join(FORMATS))
+    convert.add_argument("--rename", action="store_true", help="rename what the format cannot hold")
+    convert.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+
+    shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
+    shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
+    return parser
+
+
+def _steps(text: str) -> int:
+    try:
+        steps = int(text.replace(",", ""))
+    except ValueError:
+        steps = -1
+    if steps < 0:
+        raise argparse.ArgumentTypeError(f"a whole number from 0 up is expected, and {text!r} was given")
+    return steps
+
+
+def _machine(given: str) -> tuple[TuringMachine, Entry | None]:
+    """The machine that an argument names, and its entry if it is one of the zoo."""
+    if given == "-":
+        return parse(sys.stdin.read()), None
+    try:
+        entry = zoo.entry(given)
+        return entry.machine, entry
+    except KeyError as error:
+        unknown = error
+    if _is_file(given):
+        try:
+            return parse(Path(given).read_text(encoding="utf-8")), None
+        except UnicodeDecodeError:
+            raise FormatError(f"{given}: the file is not text in UTF-8.") from None
+        except FormatError as error:
+            raise FormatError(f"{given}: {error}") from None
+    try:
+        return parse(given), None
+    except FormatError as error:
+        if error.line is not None or "\n" in given:
+            raise
+        raise FormatError(f"{unknown} It is no file and no text of a machine either.") from None
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):  # a long text, or one with a NUL, is no name of a file
+        return False
+
+
+def _run(args: argparse.Namespace) -> int:
+    machine, _ = _machine(args.machine)
+    word = args.word.split() if any(len(symbol) > 1 for symbol in machine.symbols) else args.word
+    run = (_traced if args.trace else _watched)(machine, word, args.max_steps)
+    _print_rows(
+        {
+            "status": run.status,
+            "state": run.state,
+            "steps": f"{run.steps:,}",
+            "non-blank": f"{len(run.tape):,} cell{'' if len(run.tape) == 1 else 's'}",
+            "head": f"cell {run.head:,}",
+            "tape": _stretch(machine, run),
+        }
+    )
+    return STATUS[run.status]
+
+
+def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
+    """A run that shows how fast it is once it lasts, and that Ctrl-C ends in good order."""
+    from tqdm import tqdm
+
+    tape, state, head, steps, jammed = machine.tape(word), machine.initial, 0, 0, False
+    layout = "{bar:20} {n_fmt} of at most {total_fmt} steps, {rate_fmt}, {elapsed}"
+    look = {"unit": " steps", "unit_scale": True, "bar_format": layout, "delay": PATIENCE}
+    with tqdm(total=max_steps, disable=None, **look) as bar, _ctrl_c() as pressed:
+        while steps < max_steps and not pressed:
+            chunk = min(CHUNK, max_steps - steps)
+            state, head, done, jammed = machine._advance(tape, state, head, chunk)
+            steps += done
+            bar.update(done)
+            if done < chunk:
+                break
+    run = machine._run(tape, state, head, steps, jammed, None)
+    if pressed and run.status == "limit" and steps < max_steps:
+        return replace(run, status="interrupted")
+    return run
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[list[int]]:
+    """A list that Ctrl-C puts something into; an exception would lose the step it falls into."""
+    pressed: list[int] = []
+
+    def note(number, frame):
+        if pressed:
+            raise KeyboardInterrupt  # pressed twice: the user means it
+        pressed.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _traced(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
+    """A run that prints its configurations, the states in a column of their own."""
+    width = max(map(len, machine.states))
+    for now in machine.trace(word, max_steps):
+        print(f"{now.state:{width}}{str(now).removeprefix(now.state)}")
+    print()
+    return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
+
+
+def _stretch(machine: TuringMachine, run: Run) -> str:
+    """The tape from its first cell that is not blank to its last, without the middle of a long one."""
+    if not run.tape:
+        return "all blank"
+    first, last = min(run.tape), max(run.tape)
+    where = f"(cell {first:,})" if first == last else f"(cells {first:,} to {last:,})"
+    hidden = last - first + 1 - SHOWN
+    if hidden <= 0:
+        return f"{machine.text(run.tape)}  {where}"
+
+    def part(cells: range) -> str:
+        return machine.text({cell: run.tape.get(cell, machine.blank) for cell in cells})
+
+    begin, end = part(range(first, first + SHOWN // 2)), part(range(last + 1 - SHOWN // 2, last + 1))
+    return f"{begin} … {hidden:,} cells not shown … {end}  {where}"
+
+
+def _show(args: argparse.Namespace) -> int:
+    machine, entry = _machine(args.machine)
+    if entry:
+        _print_about(entry)
+    marks = {machine.initial: " (initial)"} | {state: " (halts)" for state in machine.halting}
+    _print_rows(
+        {
+            "states": ", ".join(f"{state}{marks.get(state, '')}" for state in machine.states),
+            "alphabet": " ".join(
+                f"{machine.blank} (blank)" if a == machine.blank else a for a in machine.symbols
+            ),
+        }
+    )
+    rules = [
+        (*key, target, written, f"{move:+}" if move else "0")
+        for key, (target, written, move) in machine.delta.items()
+    ]
+    print()
+    _print_table([("state", "read", "next", "write", "move"), *rules])
+    if args.svg:
+        from turing.pictures import state_diagram
+
+        state_diagram(machine).save(args.svg)
+    return 0
+
+
+def _convert(args: argparse.Namespace) -> int:
+    machine, _ = _machine(args.machine)
+    fitted = fit(machine, args.to) if args.rename else machine
+    try:
+        text = dumps(fitted, args.to)
+    except FormatError as error:
+        hint = " Here, --rename does so." if "turing.formats.fit" in str(error) else ""
+        raise FormatError(f"{error}{hint}") from None
+    if args.output:
+        Path(args.output).write_text(text, encoding="utf-8", newline="\n")
+    else:
+        print(text, end="" if text.endswith("\n") else "\n")
+    for kind, old, new in (
+        ("state", machine.states, fitted.states),
+        ("symbol", machine.symbols, fitted.symbols),
+    ):
+        for before, after in zip(old, new, strict=True):
+            if before != after:
+                print(f"{kind} {before} is now {after}", file=sys.stderr)
+    return 0
+
+
+def _zoo(args: argparse.Namespace) -> int:
+    if args.name is None:
+        _print_table([(name, zoo.entry(name).title) for name in zoo])
+        return 0
+    try:
+        entry = zoo.entry(args.name)
+    except KeyError as error:
+        raise ValueError(str(error)) from None
+    _print_about(entry)
+    rows = [("word", "status", "state", "steps", "non-blank", "result")]
+    for sample in entry.samples:
+        word = sample.word if isinstance(sample.word, str) else " ".join(sample.word)
+        numbers = ("" if n is None else f"{n:,}" for n in (sample.steps, sample.non_blank))
+        rows.append((word or "(empty)", sample.status, sample.state or "", *numbers, sample.result or ""))
+    told = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    _print_table(list(zip(*told, strict=True)))
+    return 0
+
+
+def _print_about(entry: Entry) -> None:
+    print(f"{entry.title} ({entry.name})\n")
+    print(textwrap.fill(entry.about, 100), end="\n\n")
+
+
+def _print_rows(rows: Mapping[str, str]) -> None:
+    for name, value in rows.items():
+        print(f"{name:9}  {value}")
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""Turing machines as text, in and out.
+
+Five formats are known: ``json``, our own, which holds every machine; ``jflap``, the .jff files of
+JFLAP; ``bbchallenge``, the standard text of the busy beaver hunters; ``turingmachine.io``, the YAML
+of that site; and ``morphett``, the five columns of Morphett's simulator. Each is a module with the
+same functions: ``detects``, ``parse`` and ``write``; ``lacks``, what it cannot hold whatever the
+names; ``state_fault`` and ``symbol_fault``, what is wrong with a name.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import ModuleType
+
+from turing.formats import bbchallenge, jflap, morphett, own_json, turingmachine_io
+from turing.formats.base import LIMIT, FormatError, cut, state_ideas, symbol_ideas
+from turing.machine import TuringMachine
+
+__all__ = ["FORMATS", "FormatError", "dumps", "fit", "parse"]
+
+FormatError.__module__ = __name__  # where people import it from
+
+# In the order in which a text is tried: JSON is also YAML, so it comes first.
+FORMATS: dict[str, ModuleType] = {
+    "json": own_json,
+    "jflap": jflap,
+    "bbchallenge": bbchallenge,
+    "turingmachine.io": turingmachine_io,
+    "morphett": morphett,
+}
+
+
+def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
+    """Read a machine. Without ``format``, the text itself shows which it is.
+
+    ``alphabet`` adds symbols that a word may hold; wildcards stand for these too.
+
+    >>> parse("1RB1LB_1LA1RZ").run().steps
+    6
+    >>> parse("0 * * r 0 ; to the right for ever", alphabet="ab").symbols
+    ('_', 'a', 'b')
+    >>> parse("1RB1LB_1LA1R")
+    Traceback (most recent call last):
+    turing.formats.FormatError: line 1: row B, column 1: '1R' is no rule. Write the symbol, \
+L or R, and the next state, as in 1RB, or --- where there is none.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    if not isinstance(text, str):
+        raise FormatError(
+            f"A machine is read from a str, and {type(text).__name__} was given. "
+            f"Decode bytes first: data.decode()."
+        )
+    module = None if format is None else _module(format)
+    if module is None and len(text) <= LIMIT:
+        module = FORMATS[_detected(text)]
+    limit = getattr(module, "LIMIT", LIMIT)
+    if len(text) > limit:
+        raise FormatError(
+            f"The text has {len(text):,} characters, and at most {limit:,} are read. "
+            f"Give the machine alone, and a large one in the json format."
+        )
+    return module.parse(text.removeprefix("\ufeff"), tuple(alphabet))
+
+
+def _detected(text: str) -> str:
+    text = text.removeprefix("\ufeff")
+    for name, module in FORMATS.items():
+        if module.detects(text):
+            return name
+    given = f"It begins {cut(text.strip())}." if text.strip() else "It is empty."
+    raise FormatError(f"The text is in none of the known formats: {', '.join(FORMATS)}. {given}")
+
+
+def _module(format: str) -> ModuleType:
+    if format not in FORMATS:
+        raise FormatError(f"There is no format {format!r}. The known ones are: {', '.join(FORMATS)}.")
+    return FORMATS[format]
+
+
+def dumps(machine: TuringMachine, format: str = "json") -> str:
+    """Write a machine so that :func:`parse` gives it back, names and all, or say why that cannot be.
+
+    >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
+    ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']
+    >>> dumps(parse("1RB1LB_1LA1RZ"), "morphett")
+    Traceback (most recent call last):
+    turing.formats.FormatError: morphett cannot hold the state 'A': the initial state is 0, and no \
+other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    module = _module(format)
+    _check_holds(machine, format)
+    for kind, names, fault in _names(machine, module):
+        for name in names:
+            if reason := fault(name, name):
+                raise FormatError(
+                    f"{format} cannot hold the {kind} {cut(name)}: {reason}. "
+                    f"Rename it, or have turing.formats.fit(machine, {format!r}) do so."
+                )
+    text = module.write(machine)
+    if parse(text, format) != machine:  # the net under the checks above: never hand out another machine
+        raise FormatError(
+            f"{format} cannot hold this machine: read back, it is another. The json format holds it."
+        )
+    return text
+
+
+def fit(machine: TuringMachine, format: str) -> TuringMachine:
+    """The machine with other names where the format needs other names.
+
+    >>> print(dumps(fit(parse("1RB1LB_1LA1RZ"), "morphett"), "morphett"), end="")
+    0 _ 1 r B
+    0 1 1 l B
+    B _ 1 l 0
+    B 1 1 r halt-Z
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    module = _module(format)
+    _check_holds(machine, format)
+    new: dict[str, dict[str, str]] = {"state": {}, "symbol": {}}
+    for kind, names, fault in _names(machine, module):
+        faulty = [name for name in names if fault(name, name)]
+        taken = set(names) - set(faulty)
+        for name in faulty:
+            ideas = (state_ideas if kind == "state" else symbol_ideas)(machine, name)
+            idea = next((idea for idea in ideas if idea not in taken and not fault(name, idea)), None)
+            if idea is None:
+                raise FormatError(
+                    f"{format} cannot hold this machine: it has no name left for the {kind} {cut(name)}. "
+                    f"The json format holds it."
+                )
+            new[kind][name] = idea
+            taken.add(idea)
+    return machine.rename(new["state"], new["symbol"])
+
+
+def _names(machine: TuringMachine, module: ModuleType):
+    """States and symbols, each with the function that says what is wrong with calling one so."""
+
+    def state_fault(name, new):
+        return module.state_fault(machine, new, name == machine.initial, name in machine.halting)
+
+    def symbol_fault(name, new):
+        return module.symbol_fault(machine, new, name == machine.blank)
+
+    return ("state", machine.states, state_fault), ("symbol", machine.symbols, symbol_fault)
+
+
+def _check_holds(machine: TuringMachine, format: str) -> None:
+    if reason := FORMATS[format].lacks(machine):
+        raise FormatError(f"{format} cannot hold this machine: {reason}. The json format holds it.")

@@ -1,0 +1,101 @@
+"""Morphett's five columns: state, symbol, new symbol, direction, new state."""
+
+from __future__ import annotations
+
+import re
+
+from turing.formats.base import FormatError, bound, build, cut, halts_at_once, unmentioned, unreached
+from turing.machine import TuringMachine
+
+MOVES = {"l": -1, "r": 1, "*": 0}
+
+
+def detects(text: str) -> bool:
+    lines = [columns for _, columns in _lines(text)]
+    return text.lstrip().startswith(";") or any(len(c) in (5, 6) and c[3].lower() in MOVES for c in lines)
+
+
+def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
+    written, first = [], {}
+    for number, columns in _lines(text):
+        if columns[5:] == ["!"]:  # a breakpoint
+            columns.pop()
+        if len(columns) != 5:
+            raise FormatError(
+                f"{len(columns)} columns were given, and a rule has five: "
+                f"state, symbol, new symbol, direction, new state.",
+                number,
+            )
+        state, symbol, new, direction, target = columns
+        for name in (symbol, new):
+            if len(name) != 1:
+                raise FormatError(
+                    f"{cut(name)} is no symbol: a symbol is one character, and _ the blank.", number
+                )
+        if direction.lower() not in MOVES:
+            raise FormatError(f"{cut(direction)} is no direction. Write l, r, or * to stay.", number)
+        if (state, symbol) in first:
+            raise FormatError(
+                f"Two rules were given for state {cut(state)} reading {cut(symbol)}, "
+                f"the first on line {first[state, symbol]}. Keep one.",
+                number,
+            )
+        first[state, symbol] = number
+        written.append((number, state, symbol, target, new, MOVES[direction.lower()]))
+    return _expand(written, alphabet)
+
+
+def _lines(text: str):
+    """Line number and columns of each line that is not empty, without its comment."""
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        if columns := line.split(";", 1)[0].split():
+            yield number, columns
+
+
+def _expand(written: list, alphabet: tuple[str, ...]) -> TuringMachine:
+    """Put every state and symbol for the wildcards; a rule that names more beats one that names less."""
+    named = dict.fromkeys(["0", *(q for _, state, _, target, _, _ in written for q in (state, target))])
+    halting = [state for state in named if _halts(state)]
+    states = [state for state in named if state != "*" and not _halts(state)]
+    mentioned = [a for _, _, symbol, _, new, _ in written for a in (symbol, new) if a != "*"]
+    symbols = list(dict.fromkeys(["_", *mentioned, *alphabet]))
+    rows, count = {}, 0
+    # Morphett's order: state and symbol named, then state, then symbol, then neither.
+    for line, state, symbol, target, new, move in sorted(written, key=lambda r: (r[1] == "*", r[2] == "*")):
+        some_states, some_symbols = states if state == "*" else [state], symbols if symbol == "*" else [symbol]
+        count += len(some_states) * len(some_symbols)
+        bound(count, line)
+        for q in some_states:
+            for a in some_symbols:
+                row = (line, q, a, q if target == "*" else target, a if new == "*" else new, move)
+                rows.setdefault((q, a), row)
+    return build([*rows.values()], "0", halting, "_", ["_", *alphabet])
+
+
+def _halts(state: str) -> bool:
+    return state[:4].lower() == "halt"
+
+
+def write(machine: TuringMachine) -> str:
+    lines = [(*key, new, "*rl"[move], target) for key, (target, new, move) in machine.delta.items()]
+    return "".join(" ".join(columns) + "\n" for columns in lines)
+
+
+def lacks(machine: TuringMachine) -> str:
+    return halts_at_once(machine) or unreached(machine) or unmentioned(machine)
+
+
+def state_fault(machine: TuringMachine, name: str, initial: bool, halting: bool) -> str:
+    if initial or name == "0":
+        return "" if initial and name == "0" else "the initial state is 0, and no other is"
+    if _halts(name) != halting:
+        return "the halting states are those whose names begin with halt"
+    clash = name == "*" or re.search(r"[\s;\ufeff]", name)
+    return "no state is called *, and no name holds a space or a semicolon" if clash else ""
+
+
+def symbol_fault(machine: TuringMachine, name: str, blank: bool) -> str:
+    if blank or name == "_":
+        return "" if blank and name == "_" else "the blank is _, and no other symbol is"
+    fine = len(name) == 1 and not re.match(r"[\s;*\ufeff]", name)
+    return "" if fine else "a symbol is one character, and none of *, semicolon and space"

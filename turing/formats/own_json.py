@@ -1,0 +1,128 @@
+"""JSON of our own. It holds every machine, one rule a line."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from json.decoder import JSONArray
+from json.scanner import py_make_scanner
+
+from turing.formats.base import FormatError, build, cut
+from turing.machine import TuringMachine
+
+VERSION = 1
+RULE = "[state, symbol, next state, symbol to write, move]"
+
+
+def detects(text: str) -> bool:
+    return text.lstrip().startswith("{") and ('"turing_machine"' in text or "table" not in text)
+
+
+class _Array(list):
+    """A JSON array that knows the line it begins on."""
+
+    line: int
+
+
+def _load(text: str):
+    ends = [place for place, character in enumerate(text) if character == "\n"]
+
+    def array(text_and_place, scan):
+        value, end = JSONArray(text_and_place, scan)
+        value = _Array(value)
+        value.line = bisect_right(ends, text_and_place[1] - 1) + 1
+        return value, end
+
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
+    decoder.parse_array = array
+    decoder.scan_once = py_make_scanner(decoder)  # the scanner in C does not ask for our arrays
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"This is no JSON: {error.msg}.", error.lineno) from None
+    except RecursionError:
+        raise FormatError("The JSON is nested too deeply for a machine.") from None
+    except FormatError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise FormatError(f"This is no JSON: {error}.") from None
+
+
+def _object(pairs: list) -> dict:
+    found: dict = {}
+    for name, value in pairs:
+        if name in found:
+            raise FormatError(f"The key {cut(name)} is given twice. Keep one.")
+        found[name] = value
+    return found
+
+
+def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
+    data = _load(text)
+    if not isinstance(data, dict) or "turing_machine" not in data:
+        raise FormatError(
+            f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.'
+        )
+    version = data.pop("turing_machine")
+    if type(version) is not int or version != VERSION:
+        raise FormatError(
+            f'"turing_machine" is the version of the format, {VERSION}, and {cut(str(version))} was given.'
+        )
+    extra = data.pop("alphabet", [])
+    if data.keys() != {"initial", "halting", "blank", "delta"}:
+        odd = ", ".join(sorted(map(cut, data.keys() ^ {"initial", "halting", "blank", "delta"}))[:5])
+        raise FormatError(
+            f"The keys are initial, halting, blank, delta and, if need be, alphabet. Missing or unknown: {odd}."
+        )
+    for key in ("initial", "blank"):
+        if not isinstance(data[key], str):
+            raise FormatError(f"{key} is a string, and {cut(str(data[key]))} was given.")
+    for key, names in (("halting", data["halting"]), ("alphabet", extra)):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise FormatError(
+                f"{key} is a list of strings, and {cut(str(names))} was given.", getattr(names, "line", None)
+            )
+    if not isinstance(data["delta"], list):
+        raise FormatError(f"delta is a list of rules, {RULE}, and {cut(str(data['delta']))} was given.")
+    rows = [_row(rule, data["delta"].line) for rule in data["delta"]]
+    return build(rows, data["initial"], data["halting"], data["blank"], [*extra, *alphabet])
+
+
+def _row(rule: object, line: int):
+    line = getattr(rule, "line", line)
+    if not isinstance(rule, list) or [type(part) for part in rule] != [str, str, str, str, int]:
+        raise FormatError(f"A rule reads {RULE}: four strings and a number. {cut(str(rule))} was given.", line)
+    if not all(rule[:4]):
+        raise FormatError(
+            f"States and symbols are not empty, and the rule {cut(str(rule))} has one that is.", line
+        )
+    if rule[4] not in (-1, 0, 1):
+        raise FormatError(
+            f"A move is -1 (left), 0 (stay) or 1 (right), and {cut(str(rule[4]))} was given.", line
+        )
+    return (line, *rule)
+
+
+def write(machine: TuringMachine) -> str:
+    def text(value):
+        return json.dumps(value, ensure_ascii=False)
+
+    named = {symbol for (_, read), (_, written, _) in machine.delta.items() for symbol in (read, written)}
+    extra = [symbol for symbol in machine.symbols if symbol not in named]
+    rules = [text([*key, *rule]) for key, rule in machine.delta.items()]
+    head = {"turing_machine": VERSION, "initial": machine.initial, "halting": sorted(machine.halting)}
+    head |= {"blank": machine.blank} | ({"alphabet": extra} if extra else {})
+    lines = [f'  "{key}": {text(value)},\n' for key, value in head.items()]
+    return "{\n" + "".join(lines) + '  "delta": [\n    ' + ",\n    ".join(rules) + "\n  ]\n}\n"
+
+
+def lacks(machine: TuringMachine) -> str:
+    return ""
+
+
+def state_fault(machine: TuringMachine, name: str, initial: bool, halting: bool) -> str:
+    return ""
+
+
+def symbol_fault(machine: TuringMachine, name: str, blank: bool) -> str:
+    return ""
