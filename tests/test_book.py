@@ -5,9 +5,10 @@ import re
 import subprocess
 from pathlib import Path
 
-import book
 import pytest
 import yaml
+
+import book
 from book import ROOT
 
 NOTEBOOKS = [pytest.param(path, id=path.name) for path in book.notebooks()]
@@ -15,7 +16,9 @@ CHAPTERS = [pytest.param(path, id=path.name) for path in book.chapters()]
 
 
 def tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+    )
     return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
 
 

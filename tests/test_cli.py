@@ -1,11 +1,15 @@
 """The command line, as a user meets it."""
 
+import fcntl
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,8 @@ from turing.__main__ import main
 from turing.formats import FORMATS, dumps, parse
 
 BB4 = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"
-FOREVER = "1RA1RA"  # writes 1s to the right and never stops
+RUNAWAY = "1RA1RA"  # writes 1s to the right and never stops
+FOREVER = "1RB1RB_1LA1LA"  # goes to and fro between two cells
 FIGURE_1 = """\
 I  [B]()E
 R  B[(])E
@@ -86,7 +91,7 @@ def test_the_exit_status_tells_how_the_run_ended(cli, argv, status, word):
 
 
 def test_numbers_have_thousands_separators_and_a_long_tape_is_cut_in_the_middle(cli):
-    status, out, _ = cli("run", FOREVER, "--max-steps", "250_000")
+    status, out, _ = cli("run", RUNAWAY, "--max-steps", "250_000")
     assert status == 4
     found = rows(out)
     assert (found["steps"], found["non-blank"], found["head"]) == ("250,000", "250,000 cells", "cell 250,000")
@@ -108,14 +113,11 @@ def test_a_run_in_chunks_ends_as_a_run_in_one_piece(cli, monkeypatch):
 
 @pytest.mark.parametrize(
     ("word", "tape"),
-    [("B", "all blank"), ("10", "1  (cell 0)"), ("0100", "1  (cell 1)"), ("101", "101  (cells 0 to 2)")],
+    [("", "all blank"), ("00", "all blank"), ("0100", "1  (cell 1)"), ("1001", "1__1  (cells 0 to 3)")],
 )
 def test_the_tape_is_told_with_its_place(cli, word, tape):
-    machine = (
-        "0 1 1 r 0\n0 0 _ r 0\n0 B _ r 0\n0 _ _ l halt" if "B" in word else "0 1 1 r 0\n0 0 _ r 0\n0 _ _ l halt"
-    )
-    _, out, _ = cli("run", machine, word)
-    assert rows(out)["tape"] == tape.replace("101", "1_1")
+    _, out, _ = cli("run", "0 1 1 r 0\n0 0 _ r 0\n0 _ _ l halt", word)
+    assert rows(out)["tape"] == tape
 
 
 def test_symbols_longer_than_a_character_are_given_and_shown_with_spaces(cli):
@@ -151,61 +153,78 @@ def test_trace_ends_as_the_run_without_it(cli, name, word, limit):
     assert traced[1].endswith("\n\n" + plain[1])
 
 
+@contextmanager
+def on_a_terminal(*argv):
+    """A command whose standard error is a terminal of 100 columns, and the other end of that terminal."""
+    end, stderr = pty.openpty()
+    fcntl.ioctl(stderr, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 100, 0, 0))
+    with shell(*argv, stderr=stderr) as process, open(end, "rb", buffering=0) as terminal:
+        os.close(stderr)
+        try:
+            yield process, terminal
+        finally:
+            process.kill()
+
+
 def test_a_long_run_shows_a_progress_bar_with_steps_per_second_on_a_terminal():
-    terminal, other_end = pty.openpty()
-    process = shell("run", FOREVER, "--max-steps", "6000000", stderr=other_end)
-    os.close(other_end)
-    shown = b""
-    try:
-        while piece := os.read(terminal, 4096):
-            shown += piece
-    except OSError:  # this is how Linux says that nobody holds the other end any more
-        pass
-    os.close(terminal)
-    out, _ = process.communicate()
+    with on_a_terminal("run", FOREVER, "--max-steps", "5000000") as (process, terminal):
+        shown = b""
+        with suppress(OSError):  # this is how Linux says that the other end is closed
+            while piece := terminal.read(4096):
+                shown += piece
+        out, _ = process.communicate()
     assert process.returncode == 4
-    assert rows(out)["steps"] == "6,000,000"
-    assert re.search(r"of at most 6\.00M steps, +[\d.]+[kM]? steps/s", shown.decode()), shown
+    assert rows(out)["steps"] == "5,000,000"
+    assert re.search(r"of at most 5\.00M steps, +[\d.]+[kM]? steps/s", shown.decode()), shown
 
 
-def test_a_short_run_shows_none_and_neither_does_one_that_is_not_on_a_terminal(cli):
-    assert cli("run", "bb4")[2] == ""
-    assert cli("run", FOREVER, "--max-steps", "3000000")[2] == ""
+def test_a_short_run_shows_no_bar():
+    with on_a_terminal("run", "bb4") as (process, terminal):
+        process.communicate()
+        with pytest.raises(OSError, match="Input/output error"):  # nothing was written
+            terminal.read(1)
+
+
+def test_without_a_terminal_there_is_no_bar(cli, monkeypatch):
+    monkeypatch.setattr("turing.__main__.PATIENCE", 0)
+    assert cli("run", FOREVER, "--max-steps", "200000")[2] == ""
+
+
+def test_a_tape_that_grows_without_end_is_stopped_before_memory_is_full(cli, monkeypatch):
+    monkeypatch.setattr("turing.__main__.CELLS", 250_000)
+    status, out, err = cli("run", RUNAWAY)
+    assert (status, rows(out)["status"], rows(out)["steps"]) == (4, "limit", "300,000")
+    assert err == "turing: stopped, because the tape has grown to 300,000 cells\n"
 
 
 def test_ctrl_c_reports_what_was_done_so_far():
-    terminal, other_end = pty.openpty()
-    process = shell("run", FOREVER, "--max-steps", "1000000000000", stderr=other_end)
-    os.close(other_end)
-    os.read(terminal, 1)  # the bar is there, so the run has begun
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate()
-    os.close(terminal)
+    with on_a_terminal("run", FOREVER, "--max-steps", "1000000000000") as (process, terminal):
+        terminal.read(1)  # the bar is there, so the run has begun
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
     assert process.returncode == 130
     found = rows(out)
     steps = int(found["steps"].replace(",", ""))
-    assert (found["status"], found["state"]) == ("interrupted", "A")
+    assert (found["status"], found["state"]) == ("interrupted", "AB"[steps % 2])
     assert steps > 0
-    assert found["non-blank"] == f"{steps:,} cells"
-    assert found["head"] == f"cell {steps:,}"
+    assert found["head"] == f"cell {steps % 2}"
 
 
 def test_ctrl_c_ends_a_trace_without_a_traceback():
-    process = shell("run", FOREVER, "--trace")
-    for _ in range(3):
-        process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
+    with shell("run", FOREVER, "--trace") as process:
+        for _ in range(3):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
     assert (process.returncode, err) == (130, "")
 
 
 def test_a_trace_stops_cleanly_when_its_reader_goes_away():
-    process = shell("run", FOREVER, "--trace")
-    assert process.stdout.readline() == "A  [0]\n"
-    process.stdout.close()
-    err = process.stderr.read()
-    assert (process.wait(), err) == (141, "")
-    process.stderr.close()
+    with shell("run", FOREVER, "--trace") as process:
+        assert process.stdout.readline() == "A  [0]\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
 
 
 def test_output_that_the_terminal_cannot_show_is_escaped():

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import book
 import nbformat
 import pytest
+
+import book
 from book import ROOT
 
 BIN = Path(sys.executable).parent
@@ -25,7 +26,8 @@ def copy(tmp_path):
     output = nbformat.v4.new_output("stream", name="stdout", text="107\n")
     cell = nbformat.v4.new_code_cell('print(turing.zoo["bb4"].run().steps)', execution_count=2, outputs=[output])
     title = nbformat.v4.new_markdown_cell("# A book")
-    nbformat.write(nbformat.v4.new_notebook(cells=[title, set_up, cell]), tmp_path / "book/index.ipynb")
+    nb = nbformat.v4.new_notebook(cells=[title, set_up, cell], metadata={"language_info": {"name": "python"}})
+    nbformat.write(nb, tmp_path / "book/index.ipynb")
     return tmp_path
 
 
@@ -119,7 +121,9 @@ def test_a_link_for_the_reader_to_click_is_no_fault():
 
 def test_a_broken_cross_reference_stops_the_build(copy):
     """The same strict build as the book's, without what only the real book has (logo, references, vendored files)."""
-    (copy / "_config.yml").write_text('title: A book\nonly_build_toc_files: true\nexecute: {execute_notebooks: "off"}\n')
+    (copy / "_config.yml").write_text(
+        'title: A book\nonly_build_toc_files: true\nexecute: {execute_notebooks: "off"}\n'
+    )
 
     def build():
         command = [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"]

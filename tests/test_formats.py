@@ -309,9 +309,7 @@ WIDE = TuringMachine([("A", str(i), "A", "0", 1) for i in range(11)], "A", set()
 )
 def test_what_no_renaming_mends_is_refused_by_dumps_and_by_fit(m, format, message):
     for write in (dumps, fit):
-        with pytest.raises(
-            FormatError, match=f"^{format} cannot hold this machine: {re.escape(message)}.* json"
-        ):
+        with pytest.raises(FormatError, match=f"^{format} cannot hold this machine: {re.escape(message)}.* json"):
             write(m, format)
 
 

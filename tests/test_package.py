@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from book import ROOT
 
 PACKAGE = ROOT / "turing"
@@ -38,9 +39,7 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name} imports relatively; write turing.…"
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return {parts[1] for name in names if (parts := name.split("."))[0] == "turing" and len(parts) > 1} & {
-        *modules()
-    }
+    return {parts[1] for name in names if (parts := name.split("."))[0] == "turing" and len(parts) > 1} & {*modules()}
 
 
 def public(module_name: str):
@@ -73,7 +72,9 @@ def test_library_and_chapter_point_at_each_other(row):
     for module in names:
         for name, thing in public(module):
             assert f"Chapter: :doc:`/book/{chapter}`." in (thing.__doc__ or ""), f"{name} does not name its chapter"
-            assert any(link == name or link.startswith(f"{name}.") for link in linked), f"{chapter} has no link to {name}"
+            assert any(link == name or link.startswith(f"{name}.") for link in linked), (
+                f"{chapter} has no link to {name}"
+            )
 
 
 def test_every_public_function_is_typed_and_documented():
@@ -133,7 +134,9 @@ def test_a_wheel_installs_and_runs_without_the_tools_of_the_book(tmp_path):
     subprocess.run([*pip, *wheel], check=True, capture_output=True)
     (built,) = tmp_path.glob("*.whl")
     target = tmp_path / "site"
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--target", target, built], check=True, capture_output=True)
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-deps", "--target", target, built], check=True, capture_output=True
+    )
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import turing\n"
         "assert turing.__file__.startswith(sys.argv[1])\n"

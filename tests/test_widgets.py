@@ -15,9 +15,7 @@ from turing.widgets import Predict, Stepper
 from turing.widgets.base import Widget
 
 WALK = TuringMachine({("A", "1"): ("A", "1", 1), ("A", "0"): ("halt", "0", 0)}, "A", {"halt"}, "0")
-LONG = TuringMachine(
-    {("go", "one"): ("go", "zero", 1), ("go", "zero"): ("end", "zero", -1)}, "go", {"end"}, "zero"
-)
+LONG = TuringMachine({("go", "one"): ("go", "zero", 1), ("go", "zero"): ("end", "zero", -1)}, "go", {"end"}, "zero")
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -104,9 +102,7 @@ def test_a_fresh_interpreter_gives_the_same_bytes():
         "    data = bundle(widget)\n"
         "    print(data['text/html'], data['text/plain'])\n"
     )
-    run = partial(
-        subprocess.run, [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=PIPE, check=True
-    )
+    run = partial(subprocess.run, [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=PIPE, check=True)
     first, second = run().stdout, run().stdout
     assert first == second
     assert b'id="turing-stepper-2"' in first

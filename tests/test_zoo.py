@@ -89,9 +89,7 @@ def test_the_zoo_is_a_mapping_of_machines():
     assert zoo._ipython_key_completions_() == list(zoo)
 
 
-@pytest.mark.parametrize(
-    "name", ["binary_increment", "Binary_Increment", "binary increment", " BINARY-increment "]
-)
+@pytest.mark.parametrize("name", ["binary_increment", "Binary_Increment", "binary increment", " BINARY-increment "])
 def test_a_name_may_be_written_with_capitals_spaces_and_hyphens(name):
     assert zoo[name] is zoo["binary_increment"]
 
@@ -107,9 +105,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones_and_all_of_them():
     with pytest.raises(KeyError) as caught:
         zoo["Palindrome"]
     message = str(caught.value)
-    assert message.startswith(
-        "No machine of the zoo is called 'Palindrome'. Did you mean palindromes? There are: "
-    )
+    assert message.startswith("No machine of the zoo is called 'Palindrome'. Did you mean palindromes? There are: ")
     assert all(name in message for name in NAMES)
     with pytest.raises(KeyError, match=r"called 'qqqq'\. There are: balanced_parentheses"):
         zoo["qqqq"]
@@ -122,9 +118,7 @@ def test_the_zoo_reads_a_file_only_when_it_is_asked_for_and_never_imports_torch(
         "from turing.zoo import _load\n"
         "print(_load.cache_info().currsize, 'torch' in sys.modules)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
-    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert ran.stdout.split() == ["1", "False"]
 
 

@@ -1,4 +1,4 @@
-"""Logo, favicon, cover and social card, all from here: make art.
+"""Logo, favicon, cover, social card and the picture of the README, all from here: make art.
 
 The logo is one tape cell holding a ReLU hinge. The cover shows the two ends of the book: on the left the
 balanced-parentheses machine running, time downward; on the right its table δ as the block of weights that it
@@ -10,10 +10,11 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-import setup as machine  # tools/setup.py, beside this file
 from playwright.sync_api import sync_playwright
 
+import setup as machine  # tools/setup.py, beside this file
 import turing
+from turing.widgets import Stepper
 
 STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
 INK, GROUND = "#1B1F27", "#FFFFFF"
@@ -51,14 +52,16 @@ def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
         for key in ((target, "st"), (written, "sym2"), ("→" if move > 0 else "←", "scr5")):
             y, inset = top + place[key] * cell, cell * 0.16
             side = cell - 2 * inset
-            parts.append(f'<rect x="{x + inset}" y="{y + inset}" width="{side}" height="{side}" fill="{rows[place[key]][1]}"/>')
+            parts.append(
+                f'<rect x="{x + inset}" y="{y + inset}" width="{side}" height="{side}" fill="{rows[place[key]][1]}"/>'
+            )
     for i, (name, colour, _) in enumerate(rows):
         parts.append(f'<text x="{left - 12}" y="{top + i * cell + cell * 0.68}" fill="{colour}">{name}</text>')
     width, height = left + len(m.delta) * cell + 1, top + len(rows) * cell + 1
     for i in range(len(rows) + 1):
         strong = i in (0, len(m.states), len(m.states) + len(m.symbols), len(rows))
-        y = top + i * cell
-        parts.append(f'<path d="M{left} {y}H{width - 1}" stroke="{INK if strong else LINE}" stroke-width="{1 if strong else 0.5}"/>')
+        y, ink, thick = top + i * cell, INK if strong else LINE, 1 if strong else 0.5
+        parts.append(f'<path d="M{left} {y}H{width - 1}" stroke="{ink}" stroke-width="{thick}"/>')
     for k in range(len(m.delta) + 1):
         x = left + k * cell
         parts.append(f'<path d="M{x} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
@@ -68,15 +71,20 @@ def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
     )
 
 
+def fonts() -> str:
+    """The book's fonts as a style sheet; the pages here have no address, so the fonts travel inside."""
+    text = (STATIC / "fonts.css").read_text(encoding="utf-8")
+    for file in (STATIC / "fonts").glob("*.woff2"):
+        data = base64.b64encode(file.read_bytes()).decode()
+        text = text.replace(f"fonts/{file.name}", f"data:font/woff2;base64,{data}")
+    return text
+
+
 def card(width: int, height: int) -> str:
     """The page that cover and social card are photographed from."""
     m = turing.zoo["balanced_parentheses"]
-    fonts = (STATIC / "fonts.css").read_text(encoding="utf-8")
-    for file in (STATIC / "fonts").glob("*.woff2"):  # the page has no address, so its fonts travel inside
-        data = base64.b64encode(file.read_bytes()).decode()
-        fonts = fonts.replace(f"fonts/{file.name}", f"data:font/woff2;base64,{data}")
     tape = turing.space_time(m.run("B(())E", 12)).svg
-    return f"""<!doctype html><meta charset="utf-8"><style>{fonts}
+    return f"""<!doctype html><meta charset="utf-8"><style>{fonts()}
       body {{ margin: 0; width: {width}px; height: {height}px; box-sizing: border-box; background: {GROUND};
              color: {INK}; padding: {height * 0.075}px {width * 0.06}px; display: grid;
              grid-template: auto 1fr auto / auto auto; justify-content: space-between; align-items: center; }}
@@ -89,18 +97,34 @@ def card(width: int, height: int) -> str:
     <p>A machine, and the weights that it becomes. A book you can run.</p>"""
 
 
+def stepper() -> str:
+    """The page that the picture of the README is photographed from: the widget itself."""
+    html = Stepper(turing.zoo["balanced_parentheses"], "B(())E")._repr_mimebundle_()[0]["text/html"]
+    book = (STATIC / "book.css").read_text(encoding="utf-8")
+    return f'<!doctype html><html data-theme="light"><meta charset="utf-8"><style>{fonts()}{book}</style>{html}'
+
+
 def main() -> None:
     (STATIC / "logo.svg").write_text(logo(INK), encoding="utf-8")
     (STATIC / "logo-dark.svg").write_text(logo(DARK_INK), encoding="utf-8")
     (STATIC / "favicon.svg").write_text(favicon(), encoding="utf-8")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=machine.browser(), args=["--no-sandbox", "--disable-gpu"])
+        flags = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=machine.browser(), args=flags)
         for name, width, height in (("social.png", 1200, 630), ("cover.png", 1600, 1000)):
             page = browser.new_page(viewport={"width": width, "height": height})
             page.set_content(card(width, height))
             page.evaluate("document.fonts.ready")
             page.screenshot(path=STATIC / name)
-            print(STATIC / name)
+        page = browser.new_page(viewport={"width": 820, "height": 1000}, device_scale_factor=2)
+        page.set_content(stepper())
+        widget = page.locator(".turing-live .turing-stepper")
+        widget.focus()
+        for _ in range(8):
+            page.keyboard.press("ArrowRight")
+        page.evaluate("document.activeElement.blur()")
+        page.evaluate("document.fonts.ready")
+        widget.screenshot(path=STATIC / "stepper.png")
         browser.close()
 
 

@@ -70,7 +70,9 @@ def chapters(root: Path = ROOT) -> list[Path]:
 def contents_faults(root: Path = ROOT) -> list[str]:
     """Files that no reader reaches, and entries that lead nowhere."""
     listed = pages(root)
-    sources = {p.relative_to(root).with_suffix("").as_posix() for s in ("*.ipynb", "*.md") for p in (root / "book").glob(s)}
+    sources = {
+        p.relative_to(root).with_suffix("").as_posix() for s in ("*.ipynb", "*.md") for p in (root / "book").glob(s)
+    }
     lost = [f"{page} is not in _toc.yml, so no reader reaches it" for page in sorted(sources - set(listed))]
     dead = [f"_toc.yml names {page}, and there is no such file" for page in listed if page not in sources | GENERATED]
     twice = [f"_toc.yml names {page} twice" for page in sorted(set(listed)) if listed.count(page) > 1]
@@ -80,10 +82,7 @@ def contents_faults(root: Path = ROOT) -> list[str]:
 def set_up(root: Path = ROOT) -> str:
     """The set-up cell that every notebook begins with; Colab needs it, the book hides it."""
     url = config(root)["repository"]["url"]
-    return (
-        "try:\n    import turing\nexcept ImportError:\n"
-        f'    %pip install --quiet "git+{url}"\n    import turing'
-    )
+    return f'try:\n    import turing\nexcept ImportError:\n    %pip install --quiet "git+{url}"\n    import turing'
 
 
 def notebook_faults(path: Path, root: Path = ROOT) -> list[str]:
@@ -168,11 +167,11 @@ class _Foreign(HTMLParser):
     def handle_data(self, data):
         if self.raw:
             self._css(data)
-            for quoted in re.findall(r"""\b(?:import|fetch|src\s*=)\s*\(?\s*["'`]([^"'`]+)""", data):
+            for quoted in re.findall(r"""\b(?:import|from|fetch|src\s*=)\s*\(?\s*["'`]([^"'`]+)""", data):
                 self._take(quoted)
 
     def _css(self, text):
-        for url in re.findall(r"""(?:url\(|@import)\s*["']?([^"')\s]+)""", text):
+        for url in re.findall(r"""(?:url\(|@import(?!\s*url))\s*["']?([^"')\s]+)""", text):
             self._take(url)
 
     def _take(self, url):

@@ -13,7 +13,6 @@ from turing.pictures import space_time, state_diagram
 from turing.source import source
 from turing.zoo import zoo
 
-
 __all__ = [
     "Configuration",
     "Run",
@@ -23,4 +22,5 @@ __all__ = [
     "space_time",
     "state_diagram",
     "zoo",
+    "__version__",
 ]

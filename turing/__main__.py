@@ -23,14 +23,15 @@ STATUS = {"halted": 0, "jammed": 3, "limit": 4, "interrupted": 130}
 BAD_INPUT, CLOSED_PIPE = 2, 141
 CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 PATIENCE = 0.5  # seconds before a progress bar appears
+CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
 
 ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
-EXIT = """exit status:
+EXIT = f"""exit status:
   0    halted; for the other commands, done
   2    bad input or usage; the message is on standard error
   3    jammed: no rule applies, and the state does not halt
-  4    limit: --max-steps are done
+  4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells
   130  interrupted with Ctrl-C; what was done so far is printed
   141  whatever read the output has closed it"""
 
@@ -178,6 +179,10 @@ def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> R
             steps += done
             bar.update(done)
             if done < chunk:
+                break
+            if len(tape) > CELLS:
+                bar.close()
+                print(f"turing: stopped, because the tape has grown to {len(tape):,} cells", file=sys.stderr)
                 break
     run = machine._run(tape, state, head, steps, jammed, None)
     if pressed and run.status == "limit" and steps < max_steps:

@@ -274,7 +274,10 @@ class TuringMachine:
         q, a = lambda x: states.get(x, x), lambda x: symbols.get(x, x)
         return TuringMachine(
             {(q(s), a(r)): (q(t), a(w), move) for (s, r), (t, w, move) in self._rules.items()},
-            q(self.initial), map(q, self.halting), a(self.blank), alphabet=map(a, self.alphabet),
+            q(self.initial),
+            map(q, self.halting),
+            a(self.blank),
+            alphabet=map(a, self.alphabet),
         )
 
     @classmethod
@@ -330,8 +333,7 @@ def _rules(delta) -> dict[tuple[str, str], Rule]:
         rows = [(tuple(row)[:2], tuple(row)[2:]) for row in delta]
     if not rows:
         raise ValueError(
-            "This machine has no rules. Give at least one: "
-            "{(state, symbol): (next state, symbol to write, move)}."
+            "This machine has no rules. Give at least one: {(state, symbol): (next state, symbol to write, move)}."
         )
     rules: dict[tuple[str, str], Rule] = {}
     for key, value in rows:

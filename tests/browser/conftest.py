@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from playwright.sync_api import Page, sync_playwright
+
 import setup as machine
 from book import ROOT
-from playwright.sync_api import Page, sync_playwright
 
 HTML = ROOT / "_build" / "html"
 FLAGS = [
@@ -76,7 +77,9 @@ def visit(browser):
     @contextmanager
     def _visit(address, *, width=1200, height=900, theme="light", **options):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme, **options)
-        context.add_init_script(f"try {{ localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}') }} catch {{}}")
+        context.add_init_script(
+            f"try {{ localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}') }} catch {{}}"
+        )
         page = context.new_page()
         seen = Seen(page)
         origin = "file://" if address.startswith("file:") else "/".join(address.split("/")[:3])

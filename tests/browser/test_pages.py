@@ -4,11 +4,11 @@ import gzip
 import re
 from pathlib import Path
 
-import book
 import pytest
-from book import ROOT
 
+import book
 import turing
+from book import ROOT
 
 PAGES = book.pages()
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
@@ -45,8 +45,8 @@ def test_a_page_asks_no_other_host_shows_no_error_and_typesets_its_maths(page, w
         formulas = seen.page.locator("span.math, div.math").count()
         assert seen.page.locator("mjx-container").count() >= formulas
         assert seen.page.locator("mjx-merror, .math-error").count() == 0
-        widgets = seen.page.locator(".turing-widget")
-        assert seen.page.locator(".turing-widget[data-live]").count() == widgets.count(), "a widget did not start"
+        places = seen.page.locator(".turing-live")
+        assert seen.page.locator(".turing-live > .turing-widget").count() == places.count(), "a widget did not start"
         for source, alt in seen.page.evaluate(IMAGES):
             assert alt is not None, source
             assert " " in alt, f"{source} has no human alt text: {alt!r}"
@@ -108,7 +108,7 @@ STEPPER_PAGES = ["book/index", "book/why", "book/00_machines"]
 def test_the_stepper_on_the_page_agrees_with_the_oracle(page, way, sites, visit):
     machine = turing.zoo["balanced_parentheses"]
     with visit(f"{sites[way]}/{page}.html") as seen:
-        stepper = seen.page.locator(".turing-stepper").first
+        stepper = seen.page.locator(".turing-live .turing-stepper").first
         stepper.scroll_into_view_if_needed()
 
         def shown():

@@ -34,8 +34,7 @@ def even_ones__takes_every_one_after_the_first_for_the_same():
 
 
 def even_ones__has_no_rule_for_a_zero_after_a_one():
-    """On the word '10' your machine jams at step 2 in state odd reading 0:
-    there is no rule for (odd, 0)."""
+    """On the word '10' your machine jams at step 2 in state odd reading 0: there is no rule for (odd, 0)."""
     delta = {
         ("even", "0"): ("even", "0", 1),
         ("even", "1"): ("odd", "1", 1),

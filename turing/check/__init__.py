@@ -11,10 +11,12 @@ import traceback
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
+from textwrap import fill
 
 __all__ = ["Wrong", "check", "exercises", "first_failure"]
 
 CHAPTERS = {"00_machines": "turing.check.machines"}
+WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 
 
 class Wrong(Exception):
@@ -40,14 +42,15 @@ def check(answer: Callable[[], object]) -> None:
     ...     delta = {("A", "_"): ("T", "_", 0)}
     ...     return turing.TuringMachine(delta, "A", {"T", "F"}, "_", alphabet="01")
     >>> turing.check(even_ones)
-    even_ones: not yet. On the word '0' your machine jams at step 1 in state A reading 0:
-    there is no rule for (A, 0).
+    even_ones: not yet. On the word '0' your machine jams at step 1 in
+    state A reading 0: there is no rule for (A, 0).
       step 0  A  [0]
 
     Chapter: :doc:`/book/00_machines`.
     """
     right, message = _judged(answer)
-    print(message if right else f"{_name(answer)}: not yet. {message}")
+    said, *configurations = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
+    print("\n".join([fill(said, WIDTH), *configurations]))
 
 
 def first_failure(answer: Callable[[], object]) -> str | None:

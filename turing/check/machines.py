@@ -15,7 +15,7 @@ from turing.machine import Run, TuringMachine
 
 MAX_STEPS = 10_000
 SHOWN = 4  # configurations, the last ones, under a failure
-WIDTH = 60  # characters of a configuration that are shown
+WIDTH = 48  # characters of a configuration that are shown
 
 
 def words(letters: str, length: int) -> Iterator[str]:
@@ -98,7 +98,7 @@ def runs(machine: object, tried: Iterator[str]) -> Iterator[tuple[str, Run]]:
         if run.status == "jammed":
             symbol = run.tape.get(run.head, machine.blank)
             raise wrong(
-                word, run, f"jams at step {run.steps + 1:,} in state {run.state} reading {symbol}:\n"
+                word, run, f"jams at step {run.steps + 1:,} in state {run.state} reading {symbol}: "
                 f"there is no rule for ({run.state}, {symbol})."
             )  # fmt: skip
         if run.status == "limit":
@@ -119,8 +119,9 @@ def cut(configuration: str) -> str:
     if len(configuration) <= WIDTH:
         return configuration
     start = max(0, configuration.find("[") - WIDTH // 2)
-    state = "" if start == 0 else configuration.split("  ")[0] + "  …"
-    return f"{state}{configuration[start : start + WIDTH]}…"
+    before = "" if start == 0 else configuration.split("  ")[0] + "  …"
+    after = "…" if start + WIDTH < len(configuration) else ""
+    return before + configuration[start : start + WIDTH] + after
 
 
 def steps(run: Run) -> str:

@@ -113,6 +113,7 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
     """The machine with other names where the format needs other names.
 
     >>> print(dumps(fit(parse("1RB1LB_1LA1RZ"), "morphett"), "morphett"), end="")
+    ; state symbol new-symbol direction new-state
     0 _ 1 r B
     0 1 1 l B
     B _ 1 l 0

@@ -19,7 +19,7 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def detects(text: str) -> bool:
-    return text.lstrip().startswith("<")
+    return bool(re.match(r"\s*<[?!A-Za-z]", text))
 
 
 @dataclass

@@ -8,6 +8,7 @@ from turing.formats.base import FormatError, bound, build, cut, halts_at_once, u
 from turing.machine import TuringMachine
 
 MOVES = {"l": -1, "r": 1, "*": 0}
+HEADER = "; state symbol new-symbol direction new-state\n"  # no other format begins so
 
 
 def detects(text: str) -> bool:
@@ -78,7 +79,7 @@ def _halts(state: str) -> bool:
 
 def write(machine: TuringMachine) -> str:
     lines = [(*key, new, "*rl"[move], target) for key, (target, new, move) in machine.delta.items()]
-    return "".join(" ".join(columns) + "\n" for columns in lines)
+    return HEADER + "".join(" ".join(columns) + "\n" for columns in lines)
 
 
 def lacks(machine: TuringMachine) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from json.decoder import JSONArray
 from json.scanner import py_make_scanner
@@ -15,7 +16,7 @@ RULE = "[state, symbol, next state, symbol to write, move]"
 
 
 def detects(text: str) -> bool:
-    return text.lstrip().startswith("{") and ('"turing_machine"' in text or "table" not in text)
+    return bool(re.match(r'\s*\{\s*["}]', text)) and ('"turing_machine"' in text or "table" not in text)
 
 
 class _Array(list):

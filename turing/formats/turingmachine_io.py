@@ -25,7 +25,8 @@ Action = tuple[str | None, str | None, int]
 
 
 def detects(text: str) -> bool:
-    return bool(re.search(r"""(?m)^[ \t{]*["']?(blank|start state|table|source code)["']?[ \t]*:""", text))
+    keys = r"""(?m)^[ \t{]*["']?(blank|start state|table|source code)["']?[ \t]*:"""
+    return not text.lstrip().startswith(";") and bool(re.search(keys, text))
 
 
 class _Node(NamedTuple):

@@ -1,0 +1,101 @@
+"""A picture: SVG that follows the page, with alt text; and how names are written in one.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+INK = "var(--turing-ink,#1B1F27)"
+GROUND = "var(--turing-ground,#FFFFFF)"
+STATE = "var(--turing-st,#B3440E)"
+SYMBOL = "var(--turing-sym,#0067A8)"
+QUIET = "var(--turing-scr,#63636B)"
+LINE = "var(--turing-line,#C9CBD1)"
+SANS = "var(--turing-sans,'IBM Plex Sans',system-ui,sans-serif)"
+MONO = "var(--turing-mono,'IBM Plex Mono',ui-monospace,monospace)"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG picture that a notebook shows by itself, with text for those who cannot see it.
+
+    >>> import turing
+    >>> picture = turing.space_time(turing.zoo["bb2"])
+    >>> picture
+    <Picture: Space–time diagram of 6 steps on a blank tape, time running down. …>
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+
+    svg: str
+    alt: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name ends in ``.svg``.
+
+        Chapter: :doc:`/book/00_machines`.
+        """
+        path = Path(path)
+        if path.suffix.lower() != ".svg":
+            raise ValueError(
+                f"Pictures are saved as SVG, and the name {path.name!r} was given. "
+                f"Use {path.stem + '.svg'!r}, and convert that file if you need another format."
+            )
+        path.write_text(self.svg + "\n", encoding="utf-8", newline="\n")
+
+    def _repr_html_(self) -> str:
+        width = int(self.svg.split('width="', 1)[1].split('"', 1)[0])
+        # A picture shrinks by a fifth on a narrow page, and scrolls in its own frame after that.
+        size = f"max-width:{width}px;min-width:{width * 4 // 5}px;width:100%;height:auto"
+        scrolls = ' tabindex="0"' if width > 320 else ""  # keys must reach what can scroll
+        svg = self.svg.replace("<svg ", f'<svg style="display:block;margin:0 auto;{size}" ', 1)
+        return f'<figure class="turing-figure" style="margin:1em 0;overflow-x:auto"{scrolls}>{svg}</figure>'
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.alt.split('. ')[0]}. …>"
+
+
+def _picture(kind: str, width: float, height: float, alt: str, body: Iterable[str], corner=(0.0, 0.0)) -> Picture:
+    width, height = math.ceil(width), math.ceil(height)
+    x, y = map(_number, corner)
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" aria-label="{escape(alt)}" '
+        f'width="{width}" height="{height}" viewBox="{x} {y} {width} {height}">\n'
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" style="fill:{GROUND}"/>\n'
+    )
+    return Picture(svg + "\n".join(body) + "\n</svg>", alt)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def _visible(name: str) -> str:
+    """The name with every character to be seen, and none that XML forbids."""
+    name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    return name if name == " ".join(name.split()) else name.replace(" ", "␣")
+
+
+def _short(name: str, most: int) -> str:
+    name = _visible(name)
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _width(text: str, size: float, advance: float = 0.6) -> float:
+    """Width of text in Plex Mono (exact) or, with a smaller advance, Plex Sans (about)."""
+    ems = (0 if unicodedata.combining(c) else 1 if unicodedata.east_asian_width(c) in "WF" else advance for c in text)
+    return size * sum(ems)
+
+
+def _named(shown: str, name: str) -> str:
+    """Text for an element, with the whole name as a tooltip where it was cut."""
+    title = f"<title>{escape(_visible(name))}</title>" if shown != _visible(name) else ""
+    return title + escape(shown)

@@ -1,0 +1,131 @@
+"""State diagrams: states as nodes, rules as arrows between them.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from turing.machine import TuringMachine, _count
+from turing.pictures.base import (
+    GROUND,
+    INK,
+    MONO,
+    SANS,
+    STATE,
+    SYMBOL,
+    Picture,
+    _picture,
+    _short,
+    _visible,
+)
+from turing.pictures.graph import FONT, MOST_LABELLED, MOST_LAID_OUT, _below_labels, _Edge, _places, _route, _spread
+
+MOVES = {-1: "L", 0: "S", 1: "R"}
+LOOK = f"""
+.turing-states .line{{fill:none;stroke:{INK};stroke-width:1.4}}
+.turing-states .tip{{fill:{INK}}}
+.turing-states .ring{{fill:{GROUND};stroke:{INK};stroke-width:1.4}}
+.turing-states .node text{{font:600 17px {SANS};text-anchor:middle;fill:{STATE}}}
+.turing-states .edge text{{font:500 {FONT}px {MONO};text-anchor:middle;fill:{SYMBOL};\
+stroke:{GROUND};stroke-width:5px;stroke-linejoin:round;paint-order:stroke}}
+.turing-states .edge .move{{fill:{INK}}}
+.turing-states .edge.on .line{{stroke:{STATE};stroke-width:3.2}}
+.turing-states .edge.on .tip{{fill:{STATE};stroke:{STATE};stroke-width:2}}
+.turing-states .edge.on text{{font-weight:700}}
+.turing-states .node.on .ring{{fill:{STATE};stroke:{STATE};stroke-width:3.2}}
+.turing-states .node.on .inner{{stroke:{GROUND};stroke-width:1.4}}
+.turing-states .node.on text{{fill:{GROUND}}}
+"""
+
+
+def state_diagram(machine: TuringMachine) -> Picture:
+    """Draw the states as nodes and the rules as arrows between them.
+
+    An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the
+    symbol as it is and moves right; ``S`` stays. The initial state has an arrow from nowhere,
+    a halting state has two rings. A script may add the class ``on`` to a node
+    (``data-state`` is its place in ``machine.states``) or to an edge (``data-rules`` are the
+    places of its rules in ``list(machine.delta)``) to highlight it.
+
+    >>> import turing
+    >>> print(turing.state_diagram(turing.zoo["bb2"]).alt)
+    State diagram of 3 states and 4 rules. A is the initial state; Z halts. \
+Arrows lead from A to B; from B to A, Z.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    if not isinstance(machine, TuringMachine):
+        raise TypeError(f"state_diagram draws a TuringMachine, and {machine!r} was given.")
+    index = {state: i for i, state in enumerate(machine.states)}
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for number, ((state, _), (target, _, _)) in enumerate(machine.delta.items()):
+        pairs.setdefault((index[state], index[target]), []).append(number)
+    halting = {index[state] for state in machine.halting}
+    labels = {pair: _label(machine, rules) for pair, rules in pairs.items()}
+    drawings = []
+    for cost, places in _places(len(index), list(pairs), halting):
+        nodes = _spread(places, machine.states, labels)
+        edges = [_Edge(pair, nodes, labels[pair], (pair[1], pair[0]) in pairs) for pair in pairs]
+        start = _Edge((0, 0), nodes, [], False, entry=True)
+        drawings.append((4 * cost + _route(nodes, [*edges, start]), nodes, edges, start))
+    _, nodes, edges, start = min(drawings, key=lambda drawing: drawing[0])
+
+    body = [f"<style>{LOOK}</style>", f"<g>{start.drawn()}</g>"]
+    for edge in _below_labels(edges):
+        rules = pairs[edge.pair]
+        source, target = (_visible(machine.states[i]) for i in edge.pair)
+        title = f"{source} → {target}: " + ", ".join(_line_text(line) for line in _lines(machine, rules))
+        numbers, tooltip = " ".join(map(str, rules)), f"<title>{escape(title)}</title>"
+        body.append(f'<g class="edge" data-rules="{numbers}">{tooltip}{edge.drawn()}</g>')
+    body += [node.drawn(i, i in halting) for i, node in enumerate(nodes)]
+    boxes = [box for edge in [*edges, start] for box in edge.boxes()] + [node.box() for node in nodes]
+    x0, y0 = min(box[0] for box in boxes) - 6, min(box[1] for box in boxes) - 6
+    x1, y1 = max(box[2] for box in boxes) + 6, max(box[3] for box in boxes) + 6
+    return _picture("turing-states", x1 - x0, y1 - y0, _arrows(machine, pairs), body, (x0, y0))
+
+
+def _arrows(machine: TuringMachine, pairs) -> str:
+    """Alt text of a state diagram."""
+    names = [_visible(state) for state in machine.states]
+    ends = [name for name, state in zip(names, machine.states, strict=True) if state in machine.halting]
+    halts = f"; {', '.join(ends)} {'halts' if len(ends) == 1 else 'halt'}." if ends else "; no state halts."
+    alt = f"State diagram of {_count(len(names), 'state')} and {_count(len(machine.delta), 'rule')}. "
+    alt += f"{names[0]} is the initial state{halts}"
+    if len(names) <= MOST_LABELLED:
+        to = {i: ", ".join(names[b] for a, b in pairs if a == i) for i, _ in pairs}
+        alt += f" Arrows lead from {'; from '.join(f'{names[i]} to {ends}' for i, ends in to.items())}."
+    return alt
+
+
+def _lines(machine: TuringMachine, rules: list[int]) -> list[tuple[list[str], str | None, str]]:
+    """Rules of one arrow, those that write and move alike together: (reads, writes, move)."""
+    table, groups = list(machine.delta.items()), {}
+    for number in rules:
+        (_, read), (_, written, move) = table[number]
+        groups.setdefault((None if read == written else written, MOVES[move]), []).append(read)
+    return [(reads, written, move) for (written, move), reads in groups.items()]
+
+
+def _line_text(line) -> str:
+    reads, written, move = line
+    arrow = "" if written is None else f" → {_visible(written)}"
+    return f"{' '.join(map(_visible, reads))}{arrow} {move}"
+
+
+def _label(machine: TuringMachine, rules: list[int]) -> list[list[tuple[str, str]]]:
+    """The label as lines of (class, text)."""
+    if len(machine.states) > MOST_LAID_OUT:
+        return []
+    lines = _lines(machine, rules)
+    if len(machine.states) > MOST_LABELLED and (len(lines) > 1 or len(rules) > 3):
+        return [[("move", f"{len(rules)} rules")]]
+    label = []
+    for reads, written, move in lines if len(lines) <= 5 else lines[:4]:
+        symbols = [_short(symbol, 8) for symbol in reads]
+        line = [("", "\u00a0".join(symbols if len(symbols) <= 5 else [*symbols[:4], "…"]))]
+        if written is not None:
+            line += [("move", "\u00a0→\u00a0"), ("", _short(written, 8))]
+        label.append([*line, ("move", f"\u00a0{move}")])
+    return label if len(lines) <= 5 else [*label, [("move", f"… {len(lines) - 4} more")]]

@@ -1,0 +1,266 @@
+"""Space–time diagrams: a row a step, time downward.
+
+Chapter: :doc:`/book/00_machines`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from turing.machine import Run, TuringMachine, _count, _limit
+from turing.pictures.base import (
+    GROUND,
+    INK,
+    LINE,
+    MONO,
+    QUIET,
+    SANS,
+    STATE,
+    SYMBOL,
+    Picture,
+    _named,
+    _number,
+    _picture,
+    _short,
+    _visible,
+    _width,
+)
+
+MOST_ROWS, MOST_CELLS = 48, 40  # beyond these, cells are pixels
+MOST_PIXEL_ROWS, MOST_PIXEL_COLUMNS = 360, 640  # beyond these, rows or cells are left out
+
+
+def space_time(
+    source: Run | TuringMachine, word: Iterable[str] = "", max_steps: int = 10_000, cells: range | None = None
+) -> Picture:
+    """Draw a run, one configuration a row, time running down; the head is the inverted cell.
+
+    ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` are
+    drawn. ``cells`` chooses the stretch of tape; the default is every cell of the word and
+    every cell visited. Long runs are drawn in pixels, and very long ones leave out rows
+    evenly; the picture then says so.
+
+    >>> import turing
+    >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)
+    Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I, \
+visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
+    if isinstance(source, TuringMachine):
+        run = source.run(word, max_steps)
+    elif not isinstance(source, Run):
+        raise TypeError(f"space_time draws a Run or a TuringMachine, and {source!r} was given.")
+    elif word != "":
+        raise ValueError(f"A run has its word already, and the word {word!r} was given too. Leave it out.")
+    else:
+        run = source
+    if cells is not None and not (isinstance(cells, range) and cells.step == 1 and cells):
+        raise ValueError(f"cells is a range such as range(-3, 8), and {cells!r} was given.")
+    steps = min(run.steps, _limit(max_steps))
+    # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
+    word, heads = None, set()
+    for now in islice(run.trace, steps + 1):
+        word = now.cells if word is None else word
+        heads.add(now.head)
+    if cells is None:
+        cells = range(min(heads | word.keys()), max(heads | word.keys()) + 1)
+
+    stride = -(-(steps + 1) // MOST_PIXEL_ROWS)
+    shown = cells[:: -(-len(cells) // MOST_PIXEL_COLUMNS)]
+    rows = []
+    for now in islice(run.trace, steps + 1):
+        if now.step % stride == 0 or now.step == steps:
+            tape = now.tape
+            rows.append(_Row(now.step, now.state, now.head, [tape.get(cell) for cell in shown]))
+    left_out = []
+    if steps < run.steps:
+        left_out.append(f"The first {steps:,} of {run.steps:,} steps.")
+    if stride > 1:
+        left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
+    if shown.step > 1:
+        left_out.append(f"One column for every {shown.step} cells.")
+    alt = _story(run, list(word.values()), rows[0], heads, now, left_out)
+    draw = _cells if len(rows) <= MOST_ROWS and len(shown) <= MOST_CELLS else _pixels
+    return draw(rows, shown, now._blank, alt, left_out)
+
+
+class _Row(NamedTuple):
+    step: int
+    state: str
+    head: int
+    tape: list[str | None]  # None is a blank
+
+
+def _story(run: Run, word: list[str], first: _Row, heads: set[int], last, left_out: list[str]) -> str:
+    """Alt text: what there is to be seen."""
+    name, steps = _text(word), last.step
+    on = "a blank tape" if not word else name if len(word) <= 40 else f"a word of {len(word):,} symbols"
+    end = {"halted": "halts", "jammed": "jams, as no rule applies,", "limit": "is still running"}[run.status]
+    if steps < run.steps:
+        end = f"is still running after {_count(steps, 'step')}"
+    tape = last.tape
+    span = range(min(tape), max(tape) + 1) if tape else ()
+    reads = (
+        "is blank" if not tape
+        else f"reads {_text([tape.get(cell, last._blank) for cell in span])}" if len(span) <= 40
+        else f"has {_count(len(tape), 'cell')} not blank"
+    )  # fmt: skip
+    low, high = _signed(min(heads)), _signed(max(heads))
+    where = f"stays on cell {low}" if low == high else f"visits cells {low} to {high}"
+    return " ".join((
+        f"Space–time diagram of {_count(steps, 'step')} on {on}, time running down.",
+        f"The head starts on cell {first.head} in state {_visible(first.state)}, {where} and {end} "
+        f"on cell {_signed(last.head)} in state {_visible(last.state)}.",
+        f"The tape then {reads}.",
+        *left_out,
+    ))  # fmt: skip
+
+
+def _text(symbols: list[str]) -> str:
+    return _visible((" " if any(len(symbol) > 1 for symbol in symbols) else "").join(symbols))
+
+
+def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+    """Every symbol printed: for runs that fit on a page."""
+    names = {symbol: _short(symbol, 6) for row in rows for symbol in row.tape if symbol is not None}
+    names[None] = _short(blank, 6)
+    states = {row.state: _short(row.state, 14) for row in rows}
+    wide, tall, top = max(28, 10 + math.ceil(max(_width(name, 17) for name in names.values()))), 28, 28
+    steps = math.ceil(12 + max(_width("step", 13, 0.56), _width(str(rows[-1].step), 13)))
+    left = math.ceil(steps + 30 + max(_width(name, 17, 0.64) for name in [*states.values(), "stat"]))
+    right, bottom = left + wide * len(cells), top + tall * len(rows)
+
+    axis = [
+        f'<text x="{steps}" y="18" text-anchor="end">step</text>',
+        f'<text x="{steps + 16}" y="18">state</text>',
+    ]
+    for j, cell in enumerate(cells):
+        x = _number(left + wide * (j + 0.5))
+        axis.append(f'<text x="{x}" y="18" text-anchor="middle">{_signed(cell)}</text>')
+    written, blanks, heads, labels, fills, inverted = [], [], [], [], [], []
+    for i, row in enumerate(rows):
+        y = top + tall * i
+        axis.append(f'<text x="{steps}" y="{y + 19}" text-anchor="end">{row.step}</text>')
+        labels.append(f'<text x="{steps + 16}" y="{y + 20}">{_named(states[row.state], row.state)}</text>')
+        for j, (cell, symbol) in enumerate(zip(cells, row.tape, strict=True)):
+            x = left + wide * j
+            text, box = _named(names[symbol], symbol or blank), f"M{x} {y}h{wide}v{tall}h-{wide}z"
+            group = heads if cell == row.head else blanks if symbol is None else written
+            group.append(f'<text x="{_number(x + wide / 2)}" y="{y + 20}">{text}</text>')
+            if group is not blanks:
+                (inverted if group is heads else fills).append(box)
+    for i, note in enumerate(left_out):
+        axis.append(f'<text x="12" y="{bottom + 20 + 20 * i}">{note}</text>')
+
+    grid = "".join(f"M{left} {y}H{right}" for y in range(top, bottom + 1, tall))
+    grid += "".join(f"M{x} {top}V{bottom}" for x in range(left, right + 1, wide))
+    mono = f"font:17px {MONO};text-anchor:middle"
+    body = [
+        f'<path style="fill:{SYMBOL};fill-opacity:.12" d="{"".join(fills)}"/>',
+        f'<path style="stroke:{LINE};fill:none" d="{grid}"/>',
+        f'<path style="fill:{INK}" d="{"".join(inverted)}"/>',
+        *_group(f"{mono};fill:{QUIET}", blanks),
+        *_group(f"{mono};font-weight:500;fill:{SYMBOL}", written),
+        *_group(f"{mono};font-weight:600;fill:{GROUND}", heads),
+        *_group(f"font:600 17px {SANS};fill:{STATE}", labels),
+        *_group(f"font:13px {SANS};fill:{QUIET}", axis),
+    ]
+    width = max(right, *(8 + _width(note, 13, 0.56) for note in left_out), 0) + 8
+    return _picture("turing-space-time", width, bottom + 8 + 20 * len(left_out), alt, body)
+
+
+def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+    """Symbols as shades, so that thousands of steps fit on a page."""
+    wide = min(12, max(1, 560 // len(cells)))
+    tall = min(8, max(2, 640 // len(rows)))
+    left, top = 16 + math.ceil(_width(f"{rows[-1].step:,}", 13)), 28
+    right, bottom = left + wide * len(cells), top + tall * len(rows)
+    used = dict.fromkeys(symbol for row in rows for symbol in row.tape if symbol is not None)
+    # The darkest shade stays clear of the ink that marks the head.
+    paint = {
+        symbol: f"fill:{SYMBOL};fill-opacity:{0.75 - 0.55 * i / max(1, len(used) - 1):.2f}"
+        for i, symbol in enumerate(used)
+    }
+    body = [f'<g transform="translate({left} {top})scale({wide} {tall})" shape-rendering="crispEdges">']
+    for symbol in used:
+        path = _blocks([a == symbol for a in row.tape] for row in rows)
+        body.append(f'<path style="{paint[symbol]}" d="{path}"/>')
+    path = _blocks([j == (row.head - cells[0]) // cells.step for j in range(len(cells))] for row in rows)
+    body += [f'<path style="fill:{INK}" d="{path}"/>', "</g>"]
+    frame = f"M{left - 0.5} {top - 0.5}H{right + 0.5}V{bottom + 0.5}H{left - 0.5}z"
+    body.append(f'<path style="stroke:{LINE};fill:none" d="{frame}"/>')
+
+    axis, ticks, stride = [], [], rows[1].step if len(rows) > 1 else 1
+    for step in _ticks(0, rows[-1].step, 8):
+        y = top + tall * (step // stride + 0.5)
+        axis.append(f'<text x="{left - 9}" y="{_number(y + 4.5)}" text-anchor="end">{step:,}</text>')
+        ticks.append(f"M{left - 6} {_number(y)}h5")
+    for cell in _ticks(cells[0], cells[-1], max(1, min(8, (right - left) // 56))):
+        x = _number(left + wide * ((cell - cells[0]) // cells.step + 0.5))
+        axis.append(f'<text x="{x}" y="15" text-anchor="middle">{_signed(cell)}</text>')
+        ticks.append(f"M{x} {top - 6}v5")
+    body.append(f'<path style="stroke:{QUIET};fill:none" d="{"".join(ticks)}"/>')
+
+    width = max(right + 16, 300)
+    x, y = left, bottom + 16
+    mono = f"font:15px {MONO};fill:{SYMBOL}"
+    legend = [("head", "head", f"fill:{INK}", f"font:15px {SANS};fill:{INK}")]
+    legend.append((f"{_short(blank, 12)} (blank)", f"{blank} (blank)", f"fill:{GROUND};stroke:{LINE}", mono))
+    for shown, name, fill, look in legend + [(_short(a, 12), a, paint[a], mono) for a in used]:
+        room = 40 + _width(shown, 15)
+        if x > left and x + room > width:
+            x, y = left, y + 24
+        body.append(f'<rect x="{_number(x + 0.5)}" y="{y + 0.5}" width="14" height="14" style="{fill}"/>')
+        body.append(f'<text x="{_number(x + 22)}" y="{y + 13}" style="{look}">{_named(shown, name)}</text>')
+        x += room
+    y += 24
+    for note in left_out:
+        axis.append(f'<text x="{left}" y="{y + 13}">{note}</text>')
+        width, y = max(width, left + _width(note, 13, 0.56)), y + 20
+    body += _group(f"font:13px {SANS};fill:{QUIET}", axis)
+    return _picture("turing-space-time", width, y + 4, alt, body)
+
+
+def _blocks(rows: Iterable[Sequence[bool]]) -> str:
+    """One path over all true entries; equal runs of neighbouring rows become one rectangle."""
+    path, growing, y = [], {}, 0
+
+    def close(run, start, end):
+        path.append(f"M{run[0]} {start}h{run[1]}v{end - start}h-{run[1]}z")
+
+    for y, row in enumerate(rows):
+        runs, x = [], 0
+        while x < len(row):
+            length = 0
+            while x + length < len(row) and row[x + length]:
+                length += 1
+            if length:
+                runs.append((x, length))
+            x += length + 1
+        for run in [run for run in growing if run not in runs]:
+            close(run, growing.pop(run), y)
+        for run in runs:
+            growing.setdefault(run, y)
+    for run, start in growing.items():
+        close(run, start, y + 1)
+    return "".join(path)
+
+
+def _ticks(low: int, high: int, most: int) -> range:
+    """At most about ``most`` round numbers from low to high."""
+    step = 1
+    while (high - low) // step > most:
+        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
+    return range(-(-low // step) * step, high + 1, step)
+
+
+def _signed(cell: int) -> str:
+    return f"{cell:,}".replace("-", "−")
+
+
+def _group(style: str, elements: Iterable[str]) -> list[str]:
+    return [f'<g style="{style}">', *elements, "</g>"]
