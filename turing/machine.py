@@ -198,7 +198,7 @@ class TuringMachine:
         return self._run(tape, state, head, steps, jammed, lambda: self.trace(word, steps))
 
     def _advance(self, tape: dict[int, str], state: str, head: int, limit: int):
-        """Up to ``limit`` steps on ``tape``, in place. This loop is the oracle of the library."""
+        """Up to ``limit`` steps, in place: the oracle of the library."""
         rules, blank, steps = self._rules, self.blank, 0
         while steps < limit:
             rule = rules.get((state, tape.get(head, blank)))
