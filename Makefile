@@ -22,6 +22,7 @@ $(READY): requirements.txt pyproject.toml tools/setup.py
 	@touch $@
 
 book: $(READY)
+	@rm -rf _build  # an incremental build keeps old styles and hides old warnings
 	$(BIN)/jupyter-book build . -W --keep-going -n
 	@echo "The book is here: file://$(CURDIR)/_build/html/index.html"
 

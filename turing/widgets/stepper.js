@@ -158,7 +158,8 @@ function createHistory(machine, root) {
         if (t % every === 0) write(t, 32 * ratio, middle, 11 * ratio, 400, scr, "right");
       }
       pen.fillStyle = line;
-      for (const x of [left, right + 1]) pen.fillRect(gutter + (x - left) * wide, 0, Math.ceil(ratio), canvas.height);
+      const hair = Math.ceil(ratio);
+      for (const x of [gutter - hair, gutter + (right + 1 - left) * wide]) pen.fillRect(x, 0, hair, canvas.height);
     },
   };
 }
