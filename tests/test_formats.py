@@ -208,6 +208,25 @@ def test_a_row_without_rules_jams_and_keeps_its_place():
     assert dumps(jams, "bbchallenge") == "1RC---_------_------"
 
 
+def test_a_column_without_rules_is_a_symbol_all_the_same():
+    assert parse("1RA------").symbols == ("0", "1", "2")
+    assert dumps(parse("1RA------"), "bbchallenge") == "1RA------"
+
+
+@pytest.mark.parametrize(
+    "name", ["null", "~", "no", "0x1", "00", "a: b", "# a", "it's", '"', "\\", "\n", "\x85", "😀\0", "*a"]
+)
+def test_a_name_that_means_something_in_yaml_is_quoted(name):
+    m = PLAIN.rename({"1": name, "halt": f"{name}!"})
+    assert parse(dumps(m, "turingmachine.io")) == m
+
+
+@pytest.mark.parametrize("name", ["<", "<?xml", "{", '{"', "1RB", "table:"])
+def test_a_first_state_that_looks_like_another_format_misleads_nobody(name):
+    m = TuringMachine({(name, "_"): ("0", "_", 1), ("0", "_"): (name, "_", 1)}, "0", set(), "_")
+    assert parse(dumps(m, "morphett")) == m
+
+
 def test_wildcards_stand_for_the_alphabet_that_is_given_too():
     assert parse("0 * * r 0", alphabet="ab").symbols == ("_", "a", "b")
     shortcuts = parse(example("shortcuts.jff"), alphabet=["z"])

@@ -485,14 +485,15 @@ def test_the_modules_own_run_ends_as_the_interpreters_does(open_page):
     page.evaluate(
         MODEL, [Stepper._esm, Stepper(PAPER).get_state(["machine", "diagram", "max_steps", "word", "step"])]
     )
-    for machine, word in [*RUNS, (FOREVER, "")]:
-        state = Stepper(machine).get_state("machine")["machine"]
-        for limit in (0, 1, 2, 9, 150):
-            run = machine.run(word, limit)
-            got = page.evaluate("([m, w, n]) => window.module.run(m, w, n)", [state, list(word), limit])
-            assert (got["status"], got["steps"]) == (run.status, run.steps)
-            trace = [(now.state, now.head, now.symbol) for now in run.trace]
-            assert [(now["state"], now["head"], now["read"]) for now in got["trace"]] == trace
+    runs = [(machine, word, limit) for machine, word in [*RUNS, (FOREVER, "")] for limit in (0, 1, 2, 9, 150)]
+    machines = {machine for machine, _, _ in runs}
+    states = {machine: Stepper(machine).get_state("machine")["machine"] for machine in machines}
+    ended = """runs => JSON.stringify(runs.map(run => window.module.run(...run)).map(
+        ({status, steps, trace}) => [status, steps, trace.map(({state, head, read}) => [state, head, read])]))"""
+    given = [[states[machine], list(word), limit] for machine, word, limit in runs]
+    for (machine, word, limit), got in zip(runs, json.loads(page.evaluate(ended, given)), strict=True):
+        run = machine.run(word, limit)
+        assert got == [run.status, run.steps, [[now.state, now.head, now.symbol] for now in run.trace]]
 
 
 @pytest.mark.parametrize(("choice", "verdict"), [("B**E", "Yes."), ("B()E", "No.")])

@@ -50,8 +50,7 @@ L or R, and the next state, as in 1RB, or --- where there is none.
     """
     if not isinstance(text, str):
         raise FormatError(
-            f"A machine is read from a str, and {type(text).__name__} was given. "
-            f"Decode bytes first: data.decode()."
+            f"A machine is read from a str, and {type(text).__name__} was given. Decode bytes first: data.decode()."
         )
     module = None if format is None else _module(format)
     if module is None and len(text) <= LIMIT:
@@ -103,9 +102,7 @@ other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
                 )
     text = module.write(machine)
     if parse(text, format) != machine:  # the net under the checks above: never hand out another machine
-        raise FormatError(
-            f"{format} cannot hold this machine: read back, it is another. The json format holds it."
-        )
+        raise FormatError(f"{format} cannot hold this machine: read back, it is another. The json format holds it.")
     return text
 
 

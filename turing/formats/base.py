@@ -31,9 +31,7 @@ def cut(text: str) -> str:
     return repr(text) if len(text) <= 60 else f"{text[:60]!r}…"
 
 
-def build(
-    rows: list[Row], initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]
-) -> TuringMachine:
+def build(rows: list[Row], initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]) -> TuringMachine:
     """The machine of these rows. What TuringMachine would refuse without a line is refused here with one."""
     halting, seen = frozenset(halting), {}
     for line, state, symbol, *_ in rows:

@@ -18,21 +18,14 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     line = 1 + text[: len(text) - len(text.lstrip())].count("\n")
     rows = text.strip().split("_")
     if len(rows) > len(LETTERS):
-        raise FormatError(
-            f"{len(rows):,} rows were given, and there are letters for {len(LETTERS)} states.", line
-        )
+        raise FormatError(f"{len(rows):,} rows were given, and there are letters for {len(LETTERS)} states.", line)
     width = -(-len(rows[0]) // 3)
     if not width:
         raise FormatError("The row of state A is empty. A machine reads like 1RB1LB_1LA1RZ.", line)
     if width > len(DIGITS):
-        raise FormatError(
-            f"{width:,} columns were given, and there are digits for {len(DIGITS)} symbols.", line
-        )
+        raise FormatError(f"{width:,} columns were given, and there are digits for {len(DIGITS)} symbols.", line)
     rules, halting = [], set()
-    table = {
-        state: [row[i : i + 3] for i in range(0, len(row), 3)]
-        for state, row in zip(LETTERS, rows, strict=False)
-    }
+    table = {state: [row[i : i + 3] for i in range(0, len(row), 3)] for state, row in zip(LETTERS, rows, strict=False)}
     for state, cells in table.items():
         if len(cells) != width:
             raise FormatError(
@@ -87,9 +80,7 @@ def state_fault(machine: TuringMachine, name: str, initial: bool, halting: bool)
     room = LETTERS[: len(LETTERS) - len(machine.halting)]  # each halting state needs a letter after the rows
     rows = [state for state in machine.states if state not in machine.halting]
     if not halting:
-        return (
-            "" if len(name) == 1 and name in room else "a state is one letter, with those that halt at the end"
-        )
+        return "" if len(name) == 1 and name in room else "a state is one letter, with those that halt at the end"
     last = max([room[len(rows) - 1], *(state for state in rows if len(state) == 1 and state in room)])
     beyond = len(name) == 1 and name in LETTERS and name > last
     return "" if beyond else f"a halting state is a letter after the last row, {last}"

@@ -72,9 +72,7 @@ def _tree(text: str) -> _Element:
         raise FormatError(f"This is no XML: {expat.ErrorString(error.code)}.", above + error.lineno) from None
     except UnicodeEncodeError as error:
         line = above + 1 + body.count("\n", 0, error.start)
-        raise FormatError(
-            f"This is no XML: the character {body[error.start]!r} is not allowed.", line
-        ) from None
+        raise FormatError(f"This is no XML: the character {body[error.start]!r} is not allowed.", line) from None
     return top.children[0]
 
 
@@ -88,9 +86,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
         raise FormatError(f"This structure {found}. Only type turing is read.", (kind or root).line)
     tapes = root.get("tapes")
     if tapes is not None and tapes.text != "1":
-        raise FormatError(
-            f"This machine has {cut(tapes.text)} tapes. Only machines with one are read.", tapes.line
-        )
+        raise FormatError(f"This machine has {cut(tapes.text)} tapes. Only machines with one are read.", tapes.line)
     box = root.get("automaton") or root
     names, initial, final = _states(box)
     return _rules([*box.all("transition")], names, initial, final, alphabet)
@@ -122,9 +118,7 @@ def _states(box: _Element) -> tuple[dict[str, str], str, set[str]]:
         if element.get("initial"):
             initial.append(name)
             if len(initial) > 1:
-                raise FormatError(
-                    f"Both {cut(initial[0])} and {cut(name)} are initial. Keep one.", element.line
-                )
+                raise FormatError(f"Both {cut(initial[0])} and {cut(name)} are initial. Keep one.", element.line)
         if element.get("final"):
             final.add(name)
     if not initial:
@@ -150,9 +144,7 @@ def _rules(transitions: list, names: dict, initial: str, final: set, alphabet: t
         ends = [_part(transition, "from"), _part(transition, "to")]
         for end in ends:
             if end not in names:
-                raise FormatError(
-                    f"This transition names the state {cut(end)}, and no state has that id.", line
-                )
+                raise FormatError(f"This transition names the state {cut(end)}, and no state has that id.", line)
         read, new = (_part(transition, tag) or BLANK for tag in ("read", "write"))
         if "}" in read and len(read) > 1:
             raise FormatError(
@@ -200,9 +192,7 @@ def write(machine: TuringMachine) -> str:
         out.append(f'\t\t<state id="{number}" name={quoteattr(state)}>')
         out.append(f"\t\t\t<x>{round(radius * (1.2 - cos(turn)))}.0</x>")
         out.append(f"\t\t\t<y>{round(radius * (1.2 - sin(turn)))}.0</y>")
-        out += ["\t\t\t<initial/>"] * (state == machine.initial) + ["\t\t\t<final/>"] * (
-            state in machine.halting
-        )
+        out += ["\t\t\t<initial/>"] * (state == machine.initial) + ["\t\t\t<final/>"] * (state in machine.halting)
         out.append("\t\t</state>")
     for (state, symbol), (target, written, move) in machine.delta.items():
         parts = {"from": identity[state], "to": identity[target]}

@@ -30,9 +30,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
         state, symbol, new, direction, target = columns
         for name in (symbol, new):
             if len(name) != 1:
-                raise FormatError(
-                    f"{cut(name)} is no symbol: a symbol is one character, and _ the blank.", number
-                )
+                raise FormatError(f"{cut(name)} is no symbol: a symbol is one character, and _ the blank.", number)
         if direction.lower() not in MOVES:
             raise FormatError(f"{cut(direction)} is no direction. Write l, r, or * to stay.", number)
         if (state, symbol) in first:

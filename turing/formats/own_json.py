@@ -61,9 +61,7 @@ def _object(pairs: list) -> dict:
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     data = _load(text)
     if not isinstance(data, dict) or "turing_machine" not in data:
-        raise FormatError(
-            f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.'
-        )
+        raise FormatError(f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.')
     version = data.pop("turing_machine")
     if type(version) is not int or version != VERSION:
         raise FormatError(
@@ -94,13 +92,9 @@ def _row(rule: object, line: int):
     if not isinstance(rule, list) or [type(part) for part in rule] != [str, str, str, str, int]:
         raise FormatError(f"A rule reads {RULE}: four strings and a number. {cut(str(rule))} was given.", line)
     if not all(rule[:4]):
-        raise FormatError(
-            f"States and symbols are not empty, and the rule {cut(str(rule))} has one that is.", line
-        )
+        raise FormatError(f"States and symbols are not empty, and the rule {cut(str(rule))} has one that is.", line)
     if rule[4] not in (-1, 0, 1):
-        raise FormatError(
-            f"A move is -1 (left), 0 (stay) or 1 (right), and {cut(str(rule[4]))} was given.", line
-        )
+        raise FormatError(f"A move is -1 (left), 0 (stay) or 1 (right), and {cut(str(rule[4]))} was given.", line)
     return (line, *rule)
 
 

@@ -46,9 +46,7 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             line = line_of(event.start_mark.line)
             if isinstance(event, yaml.AliasEvent):
-                raise FormatError(
-                    f"The alias {cut('*' + event.anchor)} is not followed. Write its value out.", line
-                )
+                raise FormatError(f"The alias {cut('*' + event.anchor)} is not followed. Write its value out.", line)
             if isinstance(event, yaml.CollectionEndEvent):
                 open_nodes.pop()
             elif isinstance(event, yaml.NodeEvent):
@@ -66,9 +64,7 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
         raise FormatError(f"This is no YAML: {cause}.", line) from None
     except yaml.reader.ReaderError as error:
         line = line_of(text.count("\n", 0, error.position))
-        raise FormatError(
-            f"This is no YAML: the character {chr(error.character)!r} is not allowed.", line
-        ) from None
+        raise FormatError(f"This is no YAML: the character {chr(error.character)!r} is not allowed.", line) from None
     except FormatError:
         raise
     except (ValueError, OverflowError) as error:  # PyYAML on escapes such as "\UFFFFFFFF"
@@ -119,9 +115,7 @@ def _shown(node: _Node) -> str:
 
 def _symbol(node: _Node) -> str:
     if node.kind not in ("text", "null") or len(node.text) != 1:
-        raise FormatError(
-            f"A symbol is one character, quoted if need be, and {_shown(node)} was given.", node.line
-        )
+        raise FormatError(f"A symbol is one character, quoted if need be, and {_shown(node)} was given.", node.line)
     return node.text
 
 

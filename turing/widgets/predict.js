@@ -17,7 +17,7 @@ export default {
     const name = `turing-${Math.random().toString(36).slice(2)}`;
     const radios = options.map((_, value) => h("input", { type: "radio", name, value }));
     const labels = options.map((option, i) =>
-      h("label", {}, radios[i], h("span", {}, ...inline(option)), h("span", { class: "mark" })));
+      h("label", {}, radios[i], h("span", {}, ...inline(option)), h("span", { class: "verdict" })));
     const fieldset = h("fieldset", {}, h("legend", {}, ...inline(model.get("question"))), ...labels);
     const commit = h("button", { type: "button", disabled: "" }, "Commit");
     const result = h("p", { class: "result", role: "status", tabindex: -1 });

@@ -106,7 +106,7 @@ function createHistory(machine, root) {
   const frame = scroller("history", "Space–time picture", canvas, rows);
   const written = machine.symbols.slice(1), names = Math.min(6, Math.max(...machine.states.map(length)));
   const shade = (symbol) => 0.75 - (0.55 * written.indexOf(symbol)) / Math.max(1, written.length - 1);
-  const HEIGHT = 400, LARGEST = 28, READABLE = 14, SMALLEST = 3; // CSS pixels
+  const HEIGHT = 420, LARGEST = 28, READABLE = 13, SMALLEST = 3; // CSS pixels
 
   return {
     frame,
@@ -137,7 +137,7 @@ function createHistory(machine, root) {
       pen.textBaseline = "middle";
       const write = (text, x, y, size, weight, colour, align) => {
         Object.assign(pen, { font: `${weight} ${size}px ${mono}`, fillStyle: colour, textAlign: align });
-        pen.fillText(text, x, Math.max(y, size / 2));
+        pen.fillText(text, x, clamp(y, size / 2, canvas.height - size / 2));
       };
       const row = new Map(tape);
       for (let t = step; t >= 0 && (t + 1) * tall > top; t--) {
@@ -209,9 +209,12 @@ export default {
     const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the run" });
     const speed = h("select", {}, ...[1, 2, 5, 10, 30, 60].map((n) => h("option", { value: n }, `${n}/s`)));
     speed.value = 5;
-    const diagram = h("div", { class: "diagram" });
+    const diagram = scroller("diagram", "State diagram");
     diagram.innerHTML = model.get("diagram"); // our own picture, its names escaped where it is drawn
-    const titled = (text, ...nodes) => h("div", {}, h("div", { class: "title", "aria-hidden": true }, text), ...nodes);
+    const natural = diagram.firstElementChild.width.baseVal.value;
+    diagram.classList.toggle("wide", natural > 520);
+    diagram.firstElementChild.style.minWidth = `${0.65 * natural}px`; // smaller is not legible; then it scrolls
+    const titled = (name, text, frame) => h("div", { class: name }, h("div", { class: "title", "aria-hidden": true }, text), frame);
     const root = h("div", {
       class: "turing-widget turing-stepper", tabindex: 0, role: "group",
       "aria-label": "Turing machine, step by step", "data-lm-suppress-shortcuts": true,
@@ -228,8 +231,8 @@ export default {
             button("Step", () => move(step + 1), { class: "main" }), button("End", () => move(result.steps))),
           h("div", { class: "scrub" }, slider, h("label", {}, "Speed", speed)))),
       h("div", { class: "more" },
-        h("div", {}, titled("Rules; the next one to fire is inverted", rulesView.frame), diagram),
-        titled("Space–time: a row a step", history.frame)),
+        titled("left", "Rules; the next one to fire is inverted", rulesView.frame), diagram,
+        titled("right", "Space–time: a row a step", history.frame)),
       h("p", { class: "keys" }, "Keys: ← → one step, Home and End, Space plays."),
       says,
     );
@@ -285,8 +288,12 @@ export default {
       rulesView.show(rule);
       for (const edge of diagram.querySelectorAll(".edge"))
         edge.classList.toggle("on", edge.dataset.rules.split(" ").includes(`${rule}`));
-      for (const node of diagram.querySelectorAll(".node"))
-        node.classList.toggle("on", machine.states[node.dataset.state] === state);
+      const frame = diagram.getBoundingClientRect();
+      for (const node of diagram.querySelectorAll(".node")) {
+        if (!node.classList.toggle("on", machine.states[node.dataset.state] === state)) continue;
+        const { left, right } = node.getBoundingClientRect();
+        if (left < frame.left || right > frame.right) diagram.scrollLeft += (left + right - frame.left - frame.right) / 2;
+      }
       history.paint(result, step, tape, true);
       // Speech would lag behind a running machine: it hears of single steps and of the end.
       if (!timer || at !== "running")
