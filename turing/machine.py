@@ -267,10 +267,11 @@ class TuringMachine:
             for name in names:
                 if name not in known:
                     raise ValueError(f"{kind} {name!r} is not on this machine: {_listed(known)}.")
-            new = [names.get(name, name) for name in known]
-            for name in new:
-                if new.count(name) > 1:
+            new: set[str] = set()
+            for name in (names.get(name, name) for name in known):
+                if name in new:
                     raise ValueError(f"Two {kind.lower()}s would be called {name!r}. Give each its own name.")
+                new.add(name)
         q, a = lambda x: states.get(x, x), lambda x: symbols.get(x, x)
         return TuringMachine(
             {(q(s), a(r)): (q(t), a(w), move) for (s, r), (t, w, move) in self._rules.items()},
