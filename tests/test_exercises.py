@@ -58,9 +58,7 @@ def test_an_exercise_is_a_directive_then_its_stub_then_its_collapsed_solution(ch
     stub = next(i for i, cell in enumerate(book) if f"turing.check({name})" in cell.source)
     text, opening, solution, closing = book[stub - 1], book[stub + 1], book[stub + 2], book[stub + 3]
     heading = re.search(rf"\{{exercise\}} .+ · difficulty [1-5], \d+ minutes\n:label: {label}\n", text.source)
-    assert heading, (
-        f"no {{exercise}} directive with difficulty, minutes and label {label} before the stub of {name}"
-    )
+    assert heading, f"no {{exercise}} directive with difficulty, minutes and label {label} before the stub of {name}"
     assert re.search(rf"\{{solution-start\}} {label}\n:class: dropdown\n", opening.source)
     assert "solution" in solution.metadata.get("tags", [])
     assert f"turing.check({name})" in solution.source

@@ -145,6 +145,12 @@ def test_a_word_is_what_run_takes_and_setting_it_starts_again():
     assert Stepper(LONG, ("one", "zero")).word == ["one", "zero"]
 
 
+def test_a_word_typed_in_the_page_keeps_the_step_that_came_with_it():
+    stepper = Stepper(WALK, "1")
+    stepper.set_state({"word": "11", "step": 1})
+    assert (stepper.word, stepper.step) == ("11", 1)
+
+
 def test_a_word_outside_the_alphabet_is_refused_in_the_machines_words_and_the_old_one_stays():
     message = r"Symbol 'x' \(cell 1 of the word\) is not in this machine's alphabet: 0 1\."
     with pytest.raises(ValueError, match=message):

@@ -23,6 +23,7 @@ def stages(everything: bool) -> dict[str, list]:
     which = ["-m", "slow or not slow"] if everything else ["-m", "not slow"]
     return {
         "ruff": [BIN / "ruff", "check", "."],
+        "format": [BIN / "ruff", "format", "--check", "--quiet", "."],
         "tests": [*pytest, *which, "-n", "2", "--ignore=tests/browser", "--doctest-modules", "turing", "tests"],
         "notebooks": [*pytest, "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-cell-timeout=300", *notebooks()],
         "book": [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"],
@@ -30,21 +31,19 @@ def stages(everything: bool) -> dict[str, list]:
     }
 
 
-def main(everything: bool) -> int:
-    shutil.rmtree(ROOT / "_build", ignore_errors=True)  # an incremental build would hide old warnings
+def run(stages: dict[str, list]) -> int:
+    """Run the stages one after the other, all of them, and print the summary; the exit status."""
     results: dict[str, tuple[str, float]] = {}
-    for name, command in stages(everything).items():
+    for name, command in stages.items():
         print(f"\n== {name} ==", flush=True)
-        began, environment = time.monotonic(), dict(os.environ)
-        if name == "browser":
-            try:
-                environment["CHROMIUM"] = machine.browser()
-            except SystemExit as missing:
-                print(missing)
-                results[name] = ("FAILED", time.monotonic() - began)
-                continue
-        code = subprocess.run(command, cwd=ROOT, env=environment).returncode
-        results[name] = ("passed" if code == 0 else "FAILED", time.monotonic() - began)
+        began = time.monotonic()
+        try:
+            environment = os.environ | ({"CHROMIUM": machine.browser()} if name == "browser" else {})
+            passed = subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
+        except SystemExit as missing:  # no browser, and none to be installed
+            print(missing)
+            passed = False
+        results[name] = ("passed" if passed else "FAILED", time.monotonic() - began)
     print("\n== summary ==")
     for name, (result, seconds) in results.items():
         print(f"{name:<10} {result}  {seconds:5.0f} s")
@@ -54,4 +53,5 @@ def main(everything: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--all" in sys.argv[1:]))
+    shutil.rmtree(ROOT / "_build", ignore_errors=True)  # an incremental build would hide old warnings
+    sys.exit(run(stages(everything="--all" in sys.argv[1:])))

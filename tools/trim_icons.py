@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ICON = re.compile(
-    r'(?P<name>"[\w-]+"|\w+):\[\d+,\d+,\[(?P<aliases>[^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?'
-)
+ICON = re.compile(r'(?P<name>"[\w-]+"|\w+):\[\d+,\d+,\[(?P<aliases>[^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?')
 
 
 def trim(script: str, wanted: set[str]) -> str:

@@ -241,14 +241,11 @@ def _show(args: argparse.Namespace) -> int:
     _print_rows(
         {
             "states": ", ".join(f"{state}{marks.get(state, '')}" for state in machine.states),
-            "alphabet": " ".join(
-                f"{machine.blank} (blank)" if a == machine.blank else a for a in machine.symbols
-            ),
+            "alphabet": " ".join(f"{machine.blank} (blank)" if a == machine.blank else a for a in machine.symbols),
         }
     )
     rules = [
-        (*key, target, written, f"{move:+}" if move else "0")
-        for key, (target, written, move) in machine.delta.items()
+        (*key, target, written, f"{move:+}" if move else "0") for key, (target, written, move) in machine.delta.items()
     ]
     print()
     _print_table([("state", "read", "next", "write", "move"), *rules])

@@ -33,18 +33,14 @@ STAYS = TuringMachine(
     [("a", "0", "b", "1", 0), ("b", "1", "a", "1", 1), ("a", "1", "b", "1", 0), ("a", "_", "end", "_", 0)],
     "a", {"end"}, "_",
 )  # fmt: skip
-LEFT = TuringMachine(
-    [("w", "x", "w", "y", -1), ("w", "_", "v", "x", -1), ("v", "_", "u", "x", -1)], "w", {"u"}, "_"
-)
+LEFT = TuringMachine([("w", "x", "w", "y", -1), ("w", "_", "v", "x", -1), ("v", "_", "u", "x", -1)], "w", {"u"}, "_")
 LONG = TuringMachine(
     [("go", "one", "go", "zero", 1), ("go", "zero", "back", "one", -1), ("back", "zero", "end", "one", 0)],
     "go", {"end"}, "zero",
 )  # fmt: skip
 FOREVER = TuringMachine([("on", "_", "on", "1", 1)], "on", {"off"}, "_")
 HOSTILE = "</script><b>bold</b>"
-NAMED = TuringMachine(
-    [(HOSTILE, "_", "<!--", "<i>", 1), ("<!--", "_", HOSTILE, "&amp;", 1)], HOSTILE, set(), "_"
-)
+NAMED = TuringMachine([(HOSTILE, "_", "<!--", "<i>", 1), ("<!--", "_", HOSTILE, "&amp;", 1)], HOSTILE, set(), "_")
 
 DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0"} | {
     "scr": "#A9ABB5", "line": "#3A414D", "soft": "#1E242E"
@@ -88,9 +84,7 @@ def open_page(browser, tmp_path):
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.goto(f"{address}/{file.name}" if address else file.as_uri())
         if options.get("java_script_enabled", True):
-            page.wait_for_function(
-                f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}"
-            )
+            page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
         return page
 
     _open.trouble = trouble
@@ -318,9 +312,7 @@ def test_a_reader_who_listens_hears_single_steps_and_the_end_but_not_the_running
     page.evaluate(heard)
     press(page, "Play")
     page.wait_for_selector(".turing-stepper[data-status=halted]")
-    assert page.evaluate("window.heard") == [
-        "Step 9: state T, head on cell 1, reading *; halted in T after 9 steps"
-    ]
+    assert page.evaluate("window.heard") == ["Step 9: state T, head on cell 1, reading *; halted in T after 9 steps"]
 
 
 HEADS = """([ink, rows]) => {
@@ -387,9 +379,7 @@ def test_wide_pages_put_the_picture_beside_the_rules(open_page):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(theme, open_page):
-    page = open_page(
-        Stepper(PAPER, "B()E"), Stepper(LONG, ["one"]), Predict("?", ["a", "b"], 0, "`c`"), theme=theme
-    )
+    page = open_page(Stepper(PAPER, "B()E"), Stepper(LONG, ["one"]), Predict("?", ["a", "b"], 0, "`c`"), theme=theme)
     page.get_by_label("Word").first.fill("x")
     page.get_by_role("button", name="Step").first.click()
     page.evaluate(AXE)
@@ -482,9 +472,7 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
 
 def test_the_modules_own_run_ends_as_the_interpreters_does(open_page):
     page = open_page()
-    page.evaluate(
-        MODEL, [Stepper._esm, Stepper(PAPER).get_state(["machine", "diagram", "max_steps", "word", "step"])]
-    )
+    page.evaluate(MODEL, [Stepper._esm, Stepper(PAPER).get_state(["machine", "diagram", "max_steps", "word", "step"])])
     runs = [(machine, word, limit) for machine, word in [*RUNS, (FOREVER, "")] for limit in (0, 1, 2, 9, 150)]
     machines = {machine for machine, _, _ in runs}
     states = {machine: Stepper(machine).get_state("machine")["machine"] for machine in machines}

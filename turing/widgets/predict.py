@@ -33,14 +33,10 @@ class Predict(Widget):
 
     def __init__(self, question: str, options: Iterable[str], answer: int, because: str):
         if isinstance(options, str):
-            raise ValueError(
-                f"options is a list of texts, and the string {options!r} was given. Put it in a list."
-            )
+            raise ValueError(f"options is a list of texts, and the string {options!r} was given. Put it in a list.")
         options = list(options)
         if len(options) < 2:
-            raise ValueError(
-                f"A prediction needs two options or more, and {len(options)} was given: {options}."
-            )
+            raise ValueError(f"A prediction needs two options or more, and {len(options)} was given: {options}.")
         if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(options):
             raise ValueError(
                 f"answer is the index of the right option, 0 to {len(options) - 1}, and {answer!r} was given."

@@ -51,9 +51,7 @@ class Stepper(Widget):
 
     def __init__(self, machine: TuringMachine, word: Iterable[str] = "", max_steps: int = 2000):
         if not isinstance(machine, TuringMachine):
-            raise TypeError(
-                f"Stepper takes a TuringMachine, and {machine!r} was given. See TuringMachine.parse."
-            )
+            raise TypeError(f"Stepper takes a TuringMachine, and {machine!r} was given. See TuringMachine.parse.")
         word = word if isinstance(word, str) else tuple(word)
         machine.trace(word, max_steps)  # complains of either in the machine's own words
         self.set_trait("machine", machine)
@@ -68,7 +66,8 @@ class Stepper(Widget):
 
     @traitlets.observe("word")
     def _start_again(self, _change: dict) -> None:
-        self.step = 0
+        if "word" not in self._property_lock:  # else it came from the page, together with its step
+            self.step = 0
 
     def fallback(self) -> str:
         rules = "\n".join(

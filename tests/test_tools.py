@@ -1,0 +1,86 @@
+"""The tools around the book: what they say when something is missing, and that they lose nothing."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import book
+from book import ROOT
+
+
+def load(name):
+    """A module of tools/ that shares its name with a package of tests."""
+    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def set_up(*arguments, **environment):
+    command = [sys.executable, ROOT / "tools/setup.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def test_a_machine_without_browser_is_told_what_to_install(tmp_path):
+    result = set_up("browser", PATH=str(tmp_path))
+    assert result.returncode == 1
+    assert "sudo apt-get install chromium" in result.stderr
+    assert "CHROMIUM" in result.stderr
+
+
+def test_a_browser_that_is_installed_is_used(tmp_path):
+    browser = tmp_path / "google-chrome"
+    browser.write_text("#!/bin/sh\n")
+    browser.chmod(0o755)
+    assert set_up("browser", PATH=str(tmp_path)).stdout.strip() == str(browser)
+
+
+def test_a_browser_that_is_named_but_missing_is_an_error(tmp_path):
+    result = set_up("browser", PATH=str(tmp_path), CHROMIUM="/nowhere/chromium")
+    assert result.returncode == 1
+    assert "/nowhere/chromium" in result.stderr
+
+
+def test_every_stage_runs_and_one_failure_fails_all(capsys):
+    assert load("test").run({"good": ["true"], "bad": ["false"], "late": ["true"]}) == 1
+    out = capsys.readouterr().out
+    assert [line.split()[:2] for line in out.splitlines() if line.endswith(" s")] == [
+        ["good", "passed"],
+        ["bad", "FAILED"],
+        ["late", "passed"],
+    ]
+    assert out.endswith("stages: 2 passed, 1 failed\n")
+
+
+def test_no_stage_is_left_out():
+    stages = load("test").stages(everything=False)
+    assert list(stages) == ["ruff", "format", "tests", "notebooks", "book", "browser"]
+    assert {str(path) for path in book.notebooks()} <= set(map(str, stages["notebooks"]))
+    assert "--nbval" in stages["notebooks"]
+
+
+def test_make_never_hides_what_fails():
+    dry = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "|| true" not in dry.stdout
+    assert "tools/test.py" in dry.stdout
+
+
+def test_icons_that_no_page_shows_are_taken_out_of_the_theme():
+    bars, user, sun = '[448,512,["navicon"],"f0c9","M0 9"]', '[5,5,[62142],"f2bd","M1"]', '[5,5,[],"f185",["a","b"]]'
+    script = f'x={{bars:{bars},"circle-user":{user},sun:{sun}}}'
+    trim = load("trim_icons").trim
+    assert trim(script, {"navicon", "sun"}) == f"x={{bars:{bars},sun:{sun}}}"
+    assert trim(script, set()) == "x={}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", book.notebooks(), ids=lambda path: path.stem)
+def test_a_refresh_changes_no_byte(path, tmp_path):
+    copy = shutil.copy(path, tmp_path)
+    command = [sys.executable, ROOT / "tools/refresh.py", copy]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONHASHSEED": "random"})
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
