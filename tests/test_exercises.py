@@ -152,7 +152,7 @@ AWAY = {("A", s): ("A", "1", 1) for s in "01_"}
         (returning(None, "even_one"), "did you mean even_ones"),
         (machine(RIGHT_THEN_LEFT), "still running after 10,000 steps."),
         (machine(AWAY), "step 10000  A  …1111111111"),
-        (machine(AWAY, blank="0"), "the empty word your machine is still"),
+        (machine(AWAY, blank="0"), "The blank '0' is a letter of the words too"),
         (machine({("A", "0"): ("T", "0", 0)}, "0", "1"), "The blank '0' is a"),
         (machine({("A", "_"): ("T", "_", 0)}), "no rule of it mentions '0'"),
         (printing(), "returned None"),

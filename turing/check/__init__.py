@@ -86,7 +86,7 @@ def _judge(answer) -> Callable[[object], str]:
     if not callable(answer):
         raise Wrong(
             f"check takes the function itself, and it was given an object of type {type(answer).__name__}. "
-            f"Write turing.check(even_ones), with no brackets after the name."
+            f"Write turing.check(name), with no brackets after the function's name."
         )
     judges = {name: judge for chapter in CHAPTERS for name, judge in exercises(chapter).items()}
     if (name := _name(answer)) not in judges:

@@ -29,7 +29,7 @@ def decides(accepts: Callable[[str], bool], letters: str, length: int) -> Callab
 
     def judge(machine) -> str:
         tried = 0
-        for word, run in runs(machine, words(letters, length)):
+        for word, run in runs(machine, words(letters, length), letters):
             expected = "T" if accepts(word) else "F"
             if run.state != expected:
                 raise wrong(word, run, f"halts in {run.state} after {steps(run)}; {expected} was expected.")
@@ -46,7 +46,7 @@ def rewrites(
 
     def judge(machine) -> str:
         tried = 0
-        for word, run in runs(machine, filter(given, words(letters, length))):
+        for word, run in runs(machine, filter(given, words(letters, length)), letters):
             text, expected = machine.text(run.tape), result(word)
             if text != expected:
                 raise wrong(
@@ -78,20 +78,20 @@ def holds(states: int, at_least: int) -> Callable[[object], str]:
     return judge
 
 
-def runs(machine: object, tried: Iterator[str]) -> Iterator[tuple[str, Run]]:
+def runs(machine: object, tried: Iterator[str], letters: str = "") -> Iterator[tuple[str, Run]]:
     """The words with the machine's runs on them, as long as these halt."""
     if not isinstance(machine, TuringMachine):
         raise Wrong(
             f"Your function returned an object of type {type(machine).__name__}. "
             f"Return turing.TuringMachine(delta, initial, halting, blank)."
         )
+    if machine.blank in letters:
+        raise Wrong(
+            f"The blank {machine.blank!r} is a letter of the words too, so your machine cannot see "
+            f"where a word ends. Choose another blank, such as '_'."
+        )
     for word in tried:
         for symbol in word:
-            if symbol == machine.blank:
-                raise Wrong(
-                    f"The blank {symbol!r} is a letter of the word {word!r} too, so your machine cannot see "
-                    f"where a word ends. Choose another blank, such as '_'."
-                )
             if symbol not in machine.symbols:
                 raise Wrong(f"On the word {word!r} your machine jams: no rule of it mentions {symbol!r}.")
         run = machine.run(word, MAX_STEPS)

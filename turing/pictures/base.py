@@ -52,8 +52,8 @@ class Picture:
 
     def _repr_html_(self) -> str:
         width = int(self.svg.split('width="', 1)[1].split('"', 1)[0])
-        # A picture shrinks by a fifth on a narrow page, and scrolls in its own frame after that.
-        size = f"max-width:{width}px;min-width:{width * 4 // 5}px;width:100%;height:auto"
+        # A picture shrinks to two thirds on a narrow page, and scrolls in its own frame after that.
+        size = f"max-width:{width}px;min-width:{width * 2 // 3}px;width:100%;height:auto"
         scrolls = ' tabindex="0"' if width > 320 else ""  # keys must reach what can scroll
         svg = self.svg.replace("<svg ", f'<svg style="display:block;margin:0 auto;{size}" ', 1)
         return f'<figure class="turing-figure" style="margin:1em 0;overflow-x:auto"{scrolls}>{svg}</figure>'

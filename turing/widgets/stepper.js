@@ -106,16 +106,21 @@ function createHistory(machine, root) {
   const frame = scroller("history", "Space–time picture", canvas, rows);
   const written = machine.symbols.slice(1), names = Math.min(6, Math.max(...machine.states.map(length)));
   const shade = (symbol) => 0.75 - (0.55 * written.indexOf(symbol)) / Math.max(1, written.length - 1);
+  const key = (text, kind, opacity = 1) => h("span", {}, h("i", { class: kind, style: `opacity: ${opacity}` }), text);
+  const legend = h("p", { class: "legend" }, key("head", "head"), key(`${shown(machine.blank)} (blank)`, "blank"),
+    ...written.map((symbol) => key(shown(symbol), "symbol", shade(symbol))));
   const HEIGHT = 420, LARGEST = 28, READABLE = 13, SMALLEST = 3; // CSS pixels
 
   return {
     frame,
+    legend,
     /** Paint the steps up to this one, after which the tape is as given. */
     paint({ trace, lo, hi }, step, tape, follow) {
       const ratio = window.devicePixelRatio || 1, width = frame.clientWidth;
       if (!width) return;
       const fit = (room, n) => Math.floor(clamp(room / n, SMALLEST, LARGEST) * ratio); // whole device pixels are crisp
       const tall = fit(HEIGHT, trace.length), spelled = tall >= READABLE * ratio && isSingle(machine);
+      legend.hidden = spelled; // symbols that are printed need no key
       const gutter = Math.round((spelled ? 48 + 12 * names : 40) * ratio);
       const wide = Math.max(fit(width - gutter / ratio, hi - lo + 1), spelled ? tall : 0);
       const height = Math.min(HEIGHT, Math.ceil((trace.length * tall) / ratio));
@@ -214,7 +219,7 @@ export default {
     const natural = diagram.firstElementChild.width.baseVal.value;
     diagram.classList.toggle("wide", natural > 520);
     diagram.firstElementChild.style.minWidth = `${0.65 * natural}px`; // smaller is not legible; then it scrolls
-    const titled = (name, text, frame) => h("div", { class: name }, h("div", { class: "title", "aria-hidden": true }, text), frame);
+    const titled = (name, text, ...parts) => h("div", { class: name }, h("div", { class: "title", "aria-hidden": true }, text), ...parts);
     const root = h("div", {
       class: "turing-widget turing-stepper", tabindex: 0, role: "group",
       "aria-label": "Turing machine, step by step", "data-lm-suppress-shortcuts": true,
@@ -232,8 +237,8 @@ export default {
           h("div", { class: "scrub" }, slider, h("label", {}, "Speed", speed)))),
       h("div", { class: "more" },
         titled("left", "Rules; the next one to fire is inverted", rulesView.frame), diagram,
-        titled("right", "Space–time: a row a step", history.frame)),
-      h("p", { class: "keys" }, "Keys: ← → one step, Home and End, Space plays."),
+        titled("right", "Space–time: a row a step", history.frame, history.legend)),
+      h("p", { class: "keys" }, "Keys: ← → one step, Home and End, P plays and pauses."),
       says,
     );
     el.replaceChildren(root);
@@ -335,7 +340,7 @@ export default {
       if (field || press || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const action = {
         ArrowLeft: () => move(step - 1), ArrowRight: () => move(step + 1),
-        Home: () => move(0), End: () => move(result.steps), " ": () => play.click(),
+        Home: () => move(0), End: () => move(result.steps), " ": () => play.click(), p: () => play.click(),
       }[key];
       if (!action) return;
       event.preventDefault();
