@@ -81,6 +81,13 @@ def test_the_environment_is_pinned_with_torch_first():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), "every line is name==version"
 
 
+def test_every_mention_of_the_repository_is_the_one_of_the_configuration():
+    url = book.config()["repository"]["url"]
+    for path in [ROOT / "README.md", *(ROOT / "book").glob("*.md"), *(ROOT / "book").glob("*.ipynb")]:
+        named = re.findall(r"git\+(https?://[^\s\"'`\\)]+)", text_of(path))
+        assert set(named) <= {url}, path.name
+
+
 def test_no_page_is_called_like_a_yaml_boolean():
     assert not {Path(page).name.lower() for page in book.pages()} & {"on", "off", "yes", "no", "true", "false"}
 

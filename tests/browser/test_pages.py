@@ -93,7 +93,8 @@ def test_a_page_is_light(page, book_html):
 def test_every_notebook_has_a_colab_button_that_names_it(path, book_html):
     page = path.relative_to(ROOT).with_suffix("").as_posix()
     html = (book_html / f"{page}.html").read_text(encoding="utf-8")
-    assert f"https://colab.research.google.com/github/turing-book/turing-book/blob/main/{page}.ipynb" in html
+    repository = book.config()["repository"]["url"].removeprefix("https://github.com/")
+    assert f"https://colab.research.google.com/github/{repository}/blob/main/{page}.ipynb" in html
 
 
 def test_the_front_door_leads_to_the_landing_page(sites, visit):
