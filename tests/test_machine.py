@@ -394,6 +394,18 @@ BAD_MACHINES = {
         "halting is a set of state names, and the string 'Z' was given. "
         "Write {'Z'} for one halting state of that name.",
     ),
+    "no set of halting states at all": (
+        {"halting": None},
+        "halting is a set of state names, and None was given. Write () for none.",
+    ),
+    "rules that are no rules": (
+        {"delta": None},
+        "delta is a dictionary or a list of rules, and None was given.",
+    ),
+    "half a character": (
+        {"blank": "\ud800"},
+        "Symbols are text, and '\\ud800' has half a character in it (a lone surrogate).",
+    ),
     "a state that is no string": (
         {"delta": {(1, "0"): RULE}},
         "States are non-empty strings, and 1 was given.",
@@ -438,6 +450,35 @@ def test_an_unknown_symbol_in_the_word_is_named_with_the_alphabet(parentheses, c
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         getattr(parentheses, call)("B(xE")
     assert str(caught.value) == "Symbol 'x' (cell 2 of the word) is not in this machine's alphabet: ( ) * B E."
+
+
+@pytest.mark.parametrize("word", [None, 101, b"B()E", {"B", "E"}, {"B": 1}])
+def test_a_word_is_a_string_or_a_sequence(parentheses, word):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        parentheses.run(word)
+    assert str(caught.value) == f"A word is a string or a sequence of symbols, and {word!r} was given."
+
+
+def test_a_limit_may_be_any_kind_of_whole_number(parentheses):
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert parentheses.run("B()E", Two()).steps == 2
+
+
+def test_a_run_and_its_configurations_can_be_copied_and_pickled(parentheses):
+    run = parentheses.run("B(())E")
+    moments = list(run.trace)
+    assert list(pickle.loads(pickle.dumps(run)).trace) == moments
+    assert copy.deepcopy(run) == run
+    assert pickle.loads(pickle.dumps(moments[3])) == moments[3]
+    assert copy.deepcopy(moments[3]) == moments[3]
+
+
+def test_a_long_blank_is_set_apart_where_the_head_meets_it():
+    machine = TuringMachine({("A", "a"): ("A", "a", 1)}, "A", (), "blank", alphabet=["blank"])
+    assert str(list(machine.trace("aa"))[-1]) == "A  a a [blank]"
 
 
 def test_a_long_alphabet_is_cut_in_the_message():

@@ -148,7 +148,7 @@ def chapter_faults(path: Path) -> list[str]:
 class _Foreign(HTMLParser):
     """Collects what a browser would fetch by itself from another host; links to click are not that."""
 
-    FETCHED = {"src", "srcset", "poster", "data", "background", "action"}
+    FETCHED = {"src", "poster", "data", "background", "action", "xlink:href"}
 
     def __init__(self):
         super().__init__()
@@ -158,8 +158,15 @@ class _Foreign(HTMLParser):
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
         self.raw = tag in ("script", "style")
-        if tag == "link" and values.get("rel", "") not in ("canonical", "author", "license", "next", "prev"):
+        if tag in ("image", "use", "base") or (
+            tag == "link" and values.get("rel", "") not in ("canonical", "author", "license", "next", "prev")
+        ):
             self._take(values.get("href"))
+        for entry in (values.get("srcset") or "").split(","):
+            self._take(entry.strip().split(" ")[0])
+        if tag == "meta" and (values.get("http-equiv") or "").lower() == "refresh":
+            self._take((values.get("content") or "").partition("=")[2])
+        self.found += foreign(values.get("srcdoc") or "")
         for name in self.FETCHED:
             self._take(values.get(name))
         self._css(values.get("style") or "")
@@ -167,7 +174,7 @@ class _Foreign(HTMLParser):
     def handle_data(self, data):
         if self.raw:
             self._css(data)
-            for quoted in re.findall(r"""\b(?:import|from|fetch|src\s*=)\s*\(?\s*["'`]([^"'`]+)""", data):
+            for quoted in re.findall(r"""\b(?:import|from|fetch|Worker|src\s*=)\s*\(?\s*["'`]([^"'`]+)""", data):
                 self._take(quoted)
 
     def _css(self, text):

@@ -22,19 +22,26 @@ MAC = "/Applications/{0}.app/Contents/MacOS/{0}"
 
 
 def make_venv() -> None:
-    if sys.version_info < (3, 10):  # noqa: UP036 (this is where an old Python is told so)
-        sys.exit(f"Python 3.10 or newer is needed, and this is {sys.version.split()[0]}: make PYTHON=python3.12 …")
+    if sys.version_info < (3, 11):
+        sys.exit(
+            f"The book's pinned environment needs Python 3.11 or newer, and this is {sys.version.split()[0]}. "
+            "Name another one: make PYTHON=python3.12 … (the library alone runs on 3.10: pip install .)"
+        )
     try:
         import ensurepip  # noqa: F401
     except ImportError:  # Debian ships venv's other half as a package of its own
-        if not apt_install("python3-venv"):
-            sys.exit("Python's venv is incomplete here. Install it first: sudo apt-get install python3-venv")
+        if "TURING_SET_UP_AGAIN" in os.environ or not apt_install("python3-venv"):
+            name = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+            sys.exit(f"{sys.executable} has no ensurepip. Install its venv package first: sudo apt-get install {name}")
+        os.environ["TURING_SET_UP_AGAIN"] = "yes"
         os.execv(sys.executable, [sys.executable, *sys.argv])
-    if not (VENV / "bin" / "python").exists():
-        venv.create(VENV, with_pip=True)
-    pip = [VENV / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, "-r", ROOT / "requirements.txt"], check=True)
-    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], check=True)
+    python = VENV / "bin" / "python"
+    if not python.exists() or subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode:
+        venv.create(VENV, with_pip=True, clear=True)  # also where an earlier attempt was cut off
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    for what in (["-r", ROOT / "requirements.txt"], ["--no-deps", "--no-build-isolation", "--editable", ROOT]):
+        if subprocess.run([*pip, *what]).returncode:
+            sys.exit("The environment could not be installed; pip says why above. Then try again: nothing is lost.")
 
 
 def browser() -> str:

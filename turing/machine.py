@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from operator import index
 from types import MappingProxyType
 
 __all__ = ["Configuration", "Run", "TuringMachine"]
@@ -56,7 +57,7 @@ class Configuration:
 
     The newest configuration of a trace owns the tape. An older one remembers only the cell
     that the next step wrote and what stood there before, so a trace never copies the tape,
-    and a configuration that you keep still answers for its own moment.
+    and a configuration that you keep still answers for its own moment, by undoing what came after.
 
     Chapter: :doc:`/book/00_machines`.
     """
@@ -110,11 +111,14 @@ class Configuration:
         span = range(min(*cells, self.head, self.head), max(*cells, self.head, self.head) + 1)
         symbols = [cells.get(i, self._blank) for i in span]
         symbols[self.head - span.start] = f"[{self.symbol}]"
-        gap = " " if any(len(symbol) > 1 for symbol in cells.values()) else ""
+        gap = " " if any(len(symbol) > 1 for symbol in (*cells.values(), self._blank)) else ""
         return f"{self.state}  {gap.join(symbols)}"
 
     def __repr__(self) -> str:
         return f"<step {self.step}: {self}>"
+
+    def __reduce__(self):
+        return Configuration, (self.step, self.state, self.head, self.cells, self._blank)
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,8 @@ class TuringMachine:
                 f"halting is a set of state names, and the string {self.halting!r} was given. "
                 f"Write {{{self.halting!r}}} for one halting state of that name."
             )
+        if not isinstance(self.halting, Iterable):
+            raise ValueError(f"halting is a set of state names, and {self.halting!r} was given. Write () for none.")
         put(self, "halting", frozenset(self.halting))
         put(self, "alphabet", tuple(self.alphabet))
         for kind, names in (("State", [self.initial, *self.halting]), ("Symbol", [self.blank, *self.alphabet])):
@@ -192,10 +198,10 @@ class TuringMachine:
 
         Chapter: :doc:`/book/00_machines`.
         """
-        word = word if isinstance(word, str) else tuple(word)  # the trace reads it again
+        word = _word(word)  # the trace reads it again
         tape = self.tape(word)
         state, head, steps, jammed = self._advance(tape, self.initial, 0, _limit(max_steps))
-        return self._run(tape, state, head, steps, jammed, lambda: self.trace(word, steps))
+        return self._run(tape, state, head, steps, jammed, partial(self.trace, word, steps))
 
     def _advance(self, tape: dict[int, str], state: str, head: int, limit: int):
         """Up to ``limit`` steps, in place: the oracle of the library."""
@@ -237,9 +243,9 @@ class TuringMachine:
 
     def tape(self, word: Iterable[str]) -> dict[int, str]:
         """The word as cells 0, 1, 2, …; a string is one symbol a character."""
-        tape = dict(enumerate(word))
+        tape, known = dict(enumerate(_word(word))), set(self.symbols)
         for cell, symbol in tape.items():
-            if symbol not in self.symbols:
+            if not isinstance(symbol, str) or symbol not in known:
                 raise ValueError(
                     f"Symbol {symbol!r} (cell {cell} of the word) is not in this machine's "
                     f"alphabet: {_listed(sorted(self.symbols))}."
@@ -328,10 +334,12 @@ def _build(delta, initial, halting, blank, alphabet) -> TuringMachine:
 
 def _rules(delta) -> dict[tuple[str, str], Rule]:
     """The rules as a dictionary of tuples, each of them checked."""
+    if not isinstance(delta, Iterable):
+        raise ValueError(f"delta is a dictionary or a list of rules, and {delta!r} was given.")
     if isinstance(delta, Mapping):
         rows = [(key, value) for key, value in delta.items()]
     else:
-        rows = [(tuple(row)[:2], tuple(row)[2:]) for row in delta]
+        rows = [(tuple(row)[:2], tuple(row)[2:]) if isinstance(row, Iterable) else (row, ()) for row in delta]
     if not rows:
         raise ValueError(
             "This machine has no rules. Give at least one: {(state, symbol): (next state, symbol to write, move)}."
@@ -362,12 +370,26 @@ def _rules(delta) -> dict[tuple[str, str], Rule]:
 def _check_name(kind: str, name: object) -> None:
     if not isinstance(name, str) or not name:
         raise ValueError(f"{kind}s are non-empty strings, and {name!r} was given.")
+    if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+        raise ValueError(f"{kind}s are text, and {name!r} has half a character in it (a lone surrogate).")
+
+
+def _word(word: Iterable[str]) -> str | tuple[str, ...]:
+    if isinstance(word, str):
+        return word
+    if isinstance(word, (bytes, set, frozenset, Mapping)) or not isinstance(word, Iterable):
+        raise ValueError(f"A word is a string or a sequence of symbols, and {word!r} was given.")
+    return tuple(word)
 
 
 def _limit(max_steps: int) -> int:
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 0:
+    try:
+        limit = -1 if isinstance(max_steps, bool) else index(max_steps)
+    except TypeError:
+        limit = -1
+    if limit < 0:
         raise ValueError(f"max_steps is a whole number from 0 up, and {max_steps!r} was given.")
-    return max_steps
+    return limit
 
 
 def _first(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
