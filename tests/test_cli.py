@@ -16,11 +16,14 @@ import pytest
 
 import turing
 from turing.__main__ import main
-from turing.formats import FORMATS, dumps, parse
+from turing.formats import FORMATS, LIMIT, dumps, fit, parse
 
 BB4 = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"
 RUNAWAY = "1RA1RA"  # writes 1s to the right and never stops
 FOREVER = "1RB1RB_1LA1LA"  # goes to and fro between two cells
+ACCENTS = "0 _ é r hält\nhält _ 漢 r halt\n"
+ASCII = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+HOSTILE = turing.TuringMachine({("\x1b[2J", "_"): ("\u202eno\nstatus     halted", "\x07", 0)}, "\x1b[2J", (), "_")
 FIGURE_1 = """\
 I  [B]()E
 R  B[(])E
@@ -53,6 +56,12 @@ def shell(*argv, **options):
     """Run a command in a process of its own."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.Popen([sys.executable, "-m", "turing", *argv], **options)
+
+
+def redirected(redirection, *argv):
+    """Run a command under a shell that redirects or closes its streams."""
+    script = f'exec "$0" -m turing "$@" {redirection}'
+    return subprocess.run(["sh", "-c", script, sys.executable, *argv], capture_output=True, text=True)
 
 
 def rows(text):
@@ -219,9 +228,12 @@ def test_ctrl_c_ends_a_trace_without_a_traceback():
     assert (process.returncode, err) == (130, "")
 
 
-def test_a_trace_stops_cleanly_when_its_reader_goes_away():
-    with shell("run", FOREVER, "--trace") as process:
-        assert process.stdout.readline() == "A  [0]\n"
+@pytest.mark.parametrize(
+    ("argv", "first"), [([FOREVER], "A  [0]\n"), (["rule_110", "1", "--max-steps", "100000"], "right 00  [1]\n")]
+)
+def test_a_trace_stops_cleanly_when_its_reader_goes_away(argv, first):
+    with shell("run", *argv, "--trace") as process:
+        assert process.stdout.readline() == first
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 141
@@ -232,6 +244,53 @@ def test_output_that_the_terminal_cannot_show_is_escaped():
     out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert r"\u25a1 (blank)" in out
+
+
+@pytest.mark.parametrize("argv", [["show"], ["run"], ["run", "--trace"]])
+def test_names_from_a_file_cannot_move_the_cursor_or_forge_a_line(cli, argv):
+    _, out, _ = cli(*argv, dumps(HOSTILE))
+    assert all(line.isprintable() for line in out.split("\n"))
+    assert not any(line.startswith("status     halted") for line in out.split("\n"))
+    assert r"\u202eno\nstatus     halted" in out
+
+
+def test_escaped_names_still_stand_in_columns(cli):
+    _, out, _ = cli("run", dumps(HOSTILE), "--trace")
+    assert out.split("\n\n")[0].split("\n") == [
+        r"\x1b[2J                      [_]",
+        r"\u202eno\nstatus     halted  [\x07]",
+    ]
+
+
+def test_an_error_and_a_renaming_show_names_escaped_and_converted_data_holds_them_as_they_are(cli):
+    _, _, err = cli("run", "\x1b[2J")
+    assert err[:-1].isprintable()
+    status, _, err = cli("convert", dumps(HOSTILE), "--to", "jflap", "--rename")
+    assert status == 0
+    assert all(line.isprintable() for line in err.split("\n"))
+    assert r"symbol \x07 is now" in err
+    assert parse(cli("convert", dumps(HOSTILE), "--to", "json")[1]) == HOSTILE
+
+
+def test_a_closed_standard_output_loses_what_is_shown_and_nothing_else(tmp_path):
+    assert redirected(">&-", "run", "bb4").stderr == ""
+    assert redirected(">&-", "run", "collatz", "0").returncode == 3
+    assert redirected(">&-", "convert", "bb4", "--to", "json", "-o", str(tmp_path / "bb4")).returncode == 0
+    ran = redirected(">&-", "convert", "bb4", "--to", "json")
+    assert (ran.returncode, ran.stderr) == (2, "turing: Standard output is closed. Give a file with -o.\n")
+
+
+def test_a_closed_standard_error_sends_nothing_to_standard_output():
+    ran = redirected("2>&-", "convert", "bb2", "--to", "morphett", "--rename")
+    assert (ran.returncode, ran.stdout) == (0, dumps(fit(turing.zoo["bb2"], "morphett"), "morphett"))
+    assert redirected("2>&-", "run", "qqqq").stdout == ""
+    assert redirected("2>&-", "run", FOREVER, "--max-steps", "1000").returncode == 4
+
+
+def test_a_closed_standard_input_is_an_error():
+    ran = redirected("<&-", "run", "-")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("turing: Standard input is closed")
 
 
 # What MACHINE may be
@@ -255,6 +314,25 @@ def test_a_machine_is_read_from_standard_input():
     assert (process.returncode, rows(out)["steps"]) == (0, "107")
 
 
+def test_a_machine_is_read_from_a_pipe_that_has_a_path(cli):
+    reading, writing = os.pipe()
+    with open(writing, "w") as stream:
+        stream.write(BB4)
+    try:
+        assert rows(cli("run", f"/dev/fd/{reading}")[1])["steps"] == "107"
+    finally:
+        os.close(reading)
+
+
+def test_of_an_input_without_end_no_more_is_read_than_a_machine_may_have(cli):
+    status, out, err = cli("run", "/dev/zero")
+    assert (status, out) == (2, "")
+    assert f"at most {LIMIT:,} are read" in err
+    with open("/dev/zero") as stdin:
+        _, err = shell("run", "-", stdin=stdin).communicate()
+    assert f"at most {LIMIT:,} are read" in err
+
+
 def test_one_command_can_read_what_another_writes():
     first = shell("convert", "unary_addition", "--to", "jflap")
     second = shell("run", "-", "11+1", stdin=first.stdout)
@@ -276,6 +354,11 @@ def test_one_command_can_read_what_another_writes():
         (["run", "nowhere/machine.jff"], "It is no file and no text of a machine either."),
         (["run", "1RB1LB_1LA1R"], "line 1: row B, column 1: '1R' is no rule."),
         (["run", "0 a b r\n0 b b r 0"], "line 1: "),
+        (["run", "a b c r d"], "The initial state '0' is on no rule."),
+        (["run", '{"turing_machine": 1}'], "The keys are initial, halting, blank, delta"),
+        (["run", "; hi"], "This machine has no rules."),
+        (["run", "no\nmachine"], "The text is in none of the known formats"),
+        (["run", "/"], "It is no file and no text of a machine either."),
         (["run", "\0"], "It is no file and no text of a machine either."),
         (["show", "bb6"], "Did you mean bb"),
         (["zoo", "collats"], "Did you mean collatz?"),
@@ -286,7 +369,9 @@ def test_one_command_can_read_what_another_writes():
             "stays, and the format knows only left and right",
         ),
         (["convert", "bb4", "--to", "json", "-o", "no/such/folder/bb4.json"], "no/such/folder/bb4.json"),
+        (["convert", "bb4", "--to", "json", "-o", ""], "No such file or directory: ''"),
         (["show", "bb4", "--svg", "bb4.png"], "Pictures are saved as SVG"),
+        (["show", "bb4", "--svg", ""], "Pictures are saved as SVG"),
         (["run", "bb4", "--max-steps", "-1"], "a whole number from 0 up is expected, and '-1' was given"),
         (["run", "bb4", "--max-steps", "many"], "a whole number from 0 up is expected, and 'many' was given"),
         (["convert", "bb4", "--to", "punch cards"], "invalid choice: 'punch cards'"),
@@ -296,8 +381,8 @@ def test_one_command_can_read_what_another_writes():
     ],
 )
 def test_bad_input_is_answered_on_standard_error_with_status_2(cli, argv, message):
-    status, _, err = cli(*argv)
-    assert status == 2
+    status, out, err = cli(*argv)
+    assert (status, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
 
@@ -313,7 +398,10 @@ def test_an_error_in_a_file_names_the_file_and_the_line(cli, tmp_path):
 def test_a_file_that_is_no_text_is_refused(cli, tmp_path):
     file = tmp_path / "picture.jff"
     file.write_bytes(b"\xff\xfe\x00\x80")
-    assert cli("run", str(file)) == (2, "", f"turing: {file}: the file is not text in UTF-8.\n")
+    assert cli("run", str(file)) == (2, "", f"turing: {file}: this is not text in UTF-8.\n")
+    with open(file, "rb") as stdin:
+        _, err = shell("run", "-", stdin=stdin).communicate()
+    assert err == "turing: standard input: this is not text in UTF-8.\n"
 
 
 # show, convert, zoo, help
@@ -370,6 +458,24 @@ def test_convert_writes_a_machine_that_can_be_read_again(cli, tmp_path, format):
     file = tmp_path / "machine"
     assert cli("convert", name, "--to", format, "-o", str(file)) == (0, "", "")
     assert parse(file.read_text(encoding="utf-8"), format) == turing.zoo[name]
+
+
+@pytest.mark.parametrize("format", ["json", "morphett"])
+def test_convert_reads_and_writes_utf_8_whatever_the_terminal_can_show(tmp_path, format):
+    file = tmp_path / "accents.txt"
+    file.write_text(ACCENTS, encoding="utf-8")
+    expected = dumps(parse(ACCENTS), format).encode()
+    with shell("convert", str(file), "--to", format, env=ASCII, text=False) as process:
+        assert process.communicate() == (expected, b"")
+    with open(file) as stdin, shell("convert", "-", "--to", format, env=ASCII, text=False, stdin=stdin) as process:
+        assert process.communicate() == (expected, b"")
+
+
+def test_a_name_that_utf_8_cannot_hold_leaves_no_file(cli, tmp_path):
+    file = tmp_path / "machine"
+    status, _, _ = cli("convert", "0 _ \ud800 r halt", "--to", "turingmachine.io", "-o", str(file))
+    assert status == 2
+    assert not file.exists()
 
 
 def test_convert_renames_when_told_to_and_says_what(cli):

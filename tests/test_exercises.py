@@ -1,5 +1,6 @@
 """Every exercise of the book: stub, check, solution, and wrong answers that the check must catch."""
 
+import io
 import re
 import runpy
 from functools import partial
@@ -10,6 +11,7 @@ import pytest
 
 import turing
 from turing.check import CHAPTERS, exercises, first_failure
+from turing.check.machines import cut
 
 ROOT = Path(__file__).parent.parent
 EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in exercises(chapter)]
@@ -182,3 +184,44 @@ def test_a_failure_shows_the_last_configurations_with_the_head_in_brackets(capsy
         "  step 1  A  1[_]\n"
         "  step 2  T  1[_]\n"
     )
+
+
+DECREMENT = {
+    ("right", "0"): ("right", "0", 1),
+    ("right", "1"): ("right", "1", 1),
+    ("right", "_"): ("borrow", "_", -1),
+    ("borrow", "0"): ("borrow", "1", -1),
+    ("borrow", "1"): ("done", "0", 0),
+}
+
+
+def test_an_answer_may_own_symbols_longer_than_a_character():
+    right = turing.TuringMachine(DECREMENT, "right", {"done"}, "_", alphabet=["a mark"])
+    assert first_failure(returning(right, "decrement")) is None
+    one_cell = DECREMENT | {("borrow", "0"): ("done", "01", 0)}
+    failure = first_failure(returning(turing.TuringMachine(one_cell, "right", {"done"}, "_"), "decrement"))
+    assert "with '1 01' on the tape; '0 1' was expected" in failure
+
+
+@pytest.mark.parametrize("state", ["[q]", "a  state", "q" * 60])
+def test_a_long_tape_is_cut_around_the_head_whatever_the_state_is_called(state):
+    delta = {(state, s): (state, "1", 1) for s in "01_"}
+    failure = first_failure(returning(turing.TuringMachine(delta, state, {"T"}, "_")))
+    assert failure.split("\n")[-1] == f"  step 10000  {state}  …{'1' * 45}[_]"
+
+
+def test_a_configuration_is_cut_on_both_sides_of_the_head():
+    delta = {("A", "1"): ("A", "1", 1)}
+    at_20, at_50, at_80 = (list(turing.TuringMachine(delta, "A", (), "1").trace("1" * 90, 80))[i] for i in (20, 50, 80))
+    assert cut(at_20) == f"A  {'1' * 20}[1]{'1' * 25}…"
+    assert cut(at_50) == f"A  …{'1' * 24}[1]{'1' * 21}…"
+    assert cut(at_80) == f"A  …{'1' * 36}[1]{'1' * 9}"
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("ascii", rb"\u03b4 \ud800"), ("utf-8", "δ ".encode() + rb"\ud800")])
+def test_the_check_escapes_what_standard_output_cannot_encode(monkeypatch, encoding, shown):
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr("sys.stdout", stdout)
+    turing.check(raising(ValueError("δ \ud800")))
+    stdout.flush()
+    assert shown in stdout.buffer.getvalue()

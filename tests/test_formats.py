@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turing import TuringMachine
-from turing.formats import FORMATS, FormatError, dumps, fit, parse
+from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
 
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -78,7 +78,7 @@ EXPECTED = {
         yes      ~ yes      ~ -1
         0x1      0 idle     0 +1
         """,
-        "go right", {"done", "idle", "nowhere"}, " ",
+        "go right", {"done", "idle", "nowhere"}, " ", alphabet="o",
     ),
     "wrapped.yaml": machine(
         """
@@ -234,6 +234,15 @@ def test_wildcards_stand_for_the_alphabet_that_is_given_too():
     assert parse("1RB1LB_1LA1RZ", alphabet="x").symbols == ("0", "1", "x")
 
 
+def test_a_machine_of_turingmachine_io_accepts_its_own_input():
+    m = parse("input: 'ab'\n" + yaml_machine("0: R"))
+    assert m.symbols == ("0", "a", "b")
+    assert m.run("ab").status == "jammed"
+    assert parse(dumps(m, "turingmachine.io")) == m
+    for nothing in ("", "''", "~"):
+        assert parse(f"input: {nothing}\n" + yaml_machine("0: R")).symbols == ("0",)
+
+
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=4) | st.sampled_from(
     ["0", "A", "halt", "*", "_", "null"]
 )
@@ -259,8 +268,30 @@ def machines(draw) -> TuringMachine:
 
 @given(machines())
 @settings(deadline=None)
-def test_json_holds_every_machine(m):
-    assert parse(dumps(m, "json")) == m
+def test_json_holds_every_machine_and_keeps_its_order(m):
+    read = parse(dumps(m, "json"))
+    assert (read, read.states, read.symbols) == (m, m.states, m.symbols)
+
+
+LONG_NAME = "x" * 400_000
+LONG = TuringMachine({("0", "0"): (LONG_NAME, "0", 1), (LONG_NAME, "0"): (LONG_NAME, "0", 1)}, "0", set(), "0")
+
+
+def test_json_holds_a_machine_that_is_too_large_for_the_other_formats():
+    assert parse(dumps(LONG)) == LONG
+    message = (
+        "morphett cannot hold this machine: it would take 1,200,063 characters, and at most 1,000,000 are read. "
+        "The json format holds larger ones."
+    )
+    with pytest.raises(FormatError, match=f"^{re.escape(message)}$"):
+        dumps(LONG.rename({}, {"0": "_"}), "morphett")
+
+
+def test_a_machine_that_is_too_large_for_json_is_told_so():
+    m = LONG.rename({LONG_NAME: "x" * LIMIT})
+    message = r"json cannot hold this machine: it would take 30,\d+,\d+ characters, and at most 10,000,000 are read."
+    with pytest.raises(FormatError, match=f"^{message}$"):
+        dumps(m)
 
 
 @given(machines())
@@ -290,6 +321,18 @@ def test_what_fit_returns_can_be_written_and_runs_alike(m):
         )
 
 
+def test_fit_gives_thousands_of_names_their_own():
+    states = [f"{'x' * 1001}{i}" for i in range(3000)]  # all alike in what fit would keep of them
+    m = TuringMachine(
+        [(q, f"a{i}", states[i - 1], f"a{i - 1}", 1) for i, q in enumerate(states)], states[0], set(), "a0",
+        alphabet=["a-1"],
+    )  # fmt: skip
+    fitted = fit(m, "turingmachine.io")
+    assert (len(fitted.states), len(fitted.symbols)) == (len(m.states), len(m.symbols))
+    assert max(map(len, fitted.states)) < 50
+    assert set(map(len, fitted.symbols)) == {1}
+
+
 def test_fit_leaves_names_alone_that_fit():
     m = EXPECTED["two_states.bbchallenge.txt"]
     assert fit(m, "morphett").states == ("0", "B", "halt-Z")
@@ -317,7 +360,6 @@ WIDE = TuringMachine([("A", str(i), "A", "0", 1) for i in range(11)], "A", set()
         (LONE, "bbchallenge", "no rule leads to the halting state 'Z'"),
         (LONE, "morphett", "no rule leads to the halting state 'Z'"),
         (STUCK, "turingmachine.io", "state 'B' has no rules and does not halt, and in this format it would"),
-        (EXTRA, "turingmachine.io", "no rule mentions the symbol '1'"),
         (EXTRA, "morphett", "no rule mentions the symbol '1'"),
         (EXTRA, "jflap", "no rule mentions the symbol '1'"),
         (AT_ONCE, "bbchallenge", "the initial state 'A' halts"),
@@ -461,9 +503,12 @@ BAD = [
     ("blank: 0\nstart state: A\ntable:\n  A:\n", None, "This machine has no rules"),
     ("blank: 0\nstart: A\ntable:\n  A:\n", 2, "The machine has the unknown key 'start'. The known ones are:"),
     ("synonyms: {a: R, b: a}\n" + yaml_machine("0: a"), 1, "'a' is neither L nor R nor a synonym"),
-    (yaml_machine("0: R") + "---\n" + yaml_machine("0: R"), None, "2 YAML documents were given, and a machine"),
+    (yaml_machine("0: R") + "---\n" + yaml_machine("0: R"), 8, "2 YAML documents were given, and a machine"),
     ("name: x\nsource code: |\n  blank: 0\n  start state: A\n  table:\n    A:\n      0: up\n", 7, "'up' is"),
     ("source code: 'blank: 00'\n", 1, "The machine has no start state"),
+    ("name: x\nsource code: ''\n", 2, "0 YAML documents were given"),
+    (yaml_machine("[]: R"), 5, "This list of symbols is empty. Name those that the rule reads."),
+    ("input: [1]\n" + yaml_machine("0: R"), 1, "input is a piece of text, and a list was given"),
     ("source code:\n  blank: 0\n", 2, "source code is a block of text, and a mapping was given"),
     ("source code: |\n  a\nblank: 0\n", 3, "The document has the unknown key 'blank'"),
     # morphett
@@ -475,6 +520,9 @@ BAD = [
     ("0 1 1 r 0\n* * 1 r 0\n* * 0 l 0", 3, "Two rules were given for state '*' reading '*', the first on line"),
     ("0 1 1 r halt\nhalt 1 1 r 0", 2, "State 'halt' halts, and a rule was given for it, reading '1'. Remove"),
     ("1 1 1 r 1", None, "The initial state '0' is on no rule. The states of the rules are: 1."),
+    ("0 _ 1 s halt", 1, "'s' is no direction. Write l, r, or * to stay."),
+    ("0 _ 1 s halt !", 1, "'s' is no direction"),
+    ("0 _ 1 R s halt", 1, "6 columns were given"),
     ("; nothing but a comment", None, "This machine has no rules"),
     # jflap
     (jff(transition(), "<type>fa</type>"), 1, "This structure is of type 'fa'. Only type turing is read."),
@@ -494,6 +542,9 @@ BAD = [
     (jff(transition(read="ab")), 4, "'ab' is no symbol: a symbol is one character, nothing is the blank"),
     (jff(transition(write="ab")), 4, "'ab' is no symbol"),
     (jff(transition(read="!")), 4, "'!' is no symbol"),
+    (jff(transition(read=" ")), 4, "This <read> holds a space, and a space is no symbol. Write <read/> for the blank."),
+    (jff(transition(write="\u3000")), 4, "This <write> holds a space"),
+    (jff(transition() + "</automaton>\n<automaton>"), 5, "This is a second <automaton>, and a file holds one machine."),
     (jff(transition(read="a,b}w")), 4, "'a,b}w' keeps a symbol in a variable, and that is not read"),
     (jff(transition() + "\n" + transition(write="b")), 5, "Two rules were given for state 'a' reading 'a',"),
     (jff(transition() + "\n" + transition(read="~")), 5, "Two rules were given for state 'a' reading 'a', the"),
@@ -505,14 +556,14 @@ BAD = [
     ("<p>no machine</p>", 1, "A .jff file is a <structure>, and 'p' was given"),
     # json
     ('{\n"turing_machine": 1,\n"initial" "A"}', 3, "This is no JSON: Expecting ':' delimiter"),
-    ("{}", None, 'A machine in JSON is an object with "turing_machine": 1 in it'),
-    (own(turing_machine="2"), None, '"turing_machine" is the version of the format, 1, and \'2\' was given'),
-    (own(blank=""), None, "The keys are initial, halting, blank, delta and, if need be, alphabet. Missing or"),
-    (own(start='"A"'), None, "Missing or unknown: 'start'"),
-    (own(initial="7"), None, "initial is a string, and '7' was given"),
-    (own(halting='"Z"'), None, "halting is a list of strings, and 'Z' was given"),
+    ("{}", 1, 'A machine in JSON is an object with "turing_machine": 1 in it'),
+    (own(turing_machine="2"), 1, '"turing_machine" is the version of the format, 1, and \'2\' was given'),
+    ("\n" + own(blank=""), 2, "The keys are initial, halting, blank, delta and, if need be, alphabet. Missing or"),
+    (own(start='"A"'), 7, "Missing or unknown: 'start'"),
+    (own(initial="7"), 2, "initial is a string, and '7' was given"),
+    (own(halting='"Z"'), 3, "halting is a list of strings, and 'Z' was given"),
     (own(alphabet="\n[1]"), 8, "alphabet is a list of strings, and '[1]' was given"),
-    (own(delta="{}"), None, "delta is a list of rules, [state, symbol, next state, symbol to write, move],"),
+    (own(delta="{}"), 5, "delta is a list of rules, [state, symbol, next state, symbol to write, move],"),
     (own(delta='[\n["A", "0", "Z", "0"]]'), 6, "A rule reads [state, symbol, next state, symbol to write,"),
     (own(delta='[\n\n"A0Z01"]'), 5, "A rule reads [state, symbol, next state"),
     (own(delta='[\n["A", "0", "Z", "0", 2]]'), 6, "A move is -1 (left), 0 (stay) or 1 (right), and '2' was"),
@@ -522,8 +573,14 @@ BAD = [
     (own(delta="[]"), None, "This machine has no rules"),
     (own(initial='"Q"'), None, "The initial state 'Q' is on no rule"),
     (own(blank='"x"'), None, "The blank 'x' is not in the alphabet of the rules"),
-    (own()[:-1] + ', "blank": "0"}', None, "The key 'blank' is given twice"),
+    (own()[:-1] + ', "blank": "0"}', 6, "The key 'blank' is given twice"),
     (own(delta="1" * 5000), None, "This is no JSON"),
+    # half a character, of the two that stand for one in UTF-16
+    (own(initial='"\\ud800"', delta='[\n["\\ud800", "0", "Z", "0", 1]]'), None, "'\\ud800'"),
+    (own(alphabet='["\\udfff"]'), None, "'\\udfff'"),
+    (yaml_machine(r'0: {R: "\ud800"}'), None, "'\\ud800'"),
+    (yaml_machine("\ud800: R"), 5, "This is no YAML: the character '\\ud800' is not allowed"),
+    ("0 \ud800 1 r 0", None, "'\\ud800'"),
 ]  # fmt: skip
 
 
@@ -552,6 +609,15 @@ def test_what_is_no_machine_at_all_is_told_what_would_be(text, message):
         parse(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["", "five words that mean nothing", "tabel:\n  A:\n    0: {write: 1, R: B}\n", "for i in range(9): print(i)"],
+)
+def test_a_text_that_only_resembles_a_format_is_in_none(text):
+    with pytest.raises(UnknownFormat):
+        parse(text)
+
+
 def test_an_unknown_format_is_told_the_known_ones():
     known = "The known ones are: json, jflap, bbchallenge, turingmachine.io, morphett."
     for call in (lambda: parse("1RB---", "yaml"), lambda: PLAIN.dumps("yaml"), lambda: fit(PLAIN, "yaml")):
@@ -568,7 +634,9 @@ ENTITY_BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>\n<str
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1RB" * 400_000, "The text has 1,200,000 characters, and at most 1,000,000 are read."),
+        (" " * (LIMIT + 1), "has 10,000,001 characters, and at most 10,000,000 are read. Give the machine alone."),
+        ("1RB" * 400_000, "The text has 1,200,000 characters, and at most 1,000,000 are read. Give the machine alone, "
+                          "and a large one in the json format."),
         (yaml_machine("0: R") + "#" * 100_000, "characters, and at most 100,000 are read."),
         (ALIAS_BOMB, "line 4: The alias '*a0' is not followed. Write its value out."),
         ("table: &a\n  x: *a\n", "line 2: The alias '*a' is not followed."),
@@ -585,7 +653,7 @@ ENTITY_BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>\n<str
         (jff("\n".join(transition(read=f"{chr(0x4E00 + i)}") + "\n" + transition(read=f"!{chr(0x4E00 + i)}")
                        for i in range(900))), "rules, and at most 200,000 are read."),
     ],
-    ids=range(14),
+    ids=range(15),
 )  # fmt: skip
 def test_a_text_made_to_cost_much_is_refused(text, message):
     with pytest.raises(FormatError, match=re.escape(message)):
@@ -601,7 +669,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-@given(st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=25).map("".join))
+ODD = st.sampled_from(["\ud800", "\udfff", r"\ud800", r"\udfff"])  # half a character, itself or escaped
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=3) | ODD, max_size=25).map("".join))
 @settings(max_examples=400, deadline=None)
 def test_any_text_is_a_machine_or_a_format_error(text):
     for format in (None, *FORMATS):
@@ -614,7 +685,7 @@ def test_any_text_is_a_machine_or_a_format_error(text):
 def test_a_damaged_example_is_a_machine_or_a_format_error(name, data):
     text = example(name)
     place, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 5))
-    text = text[:place] + data.draw(st.text(max_size=3) | st.sampled_from(PIECES)) + text[place + length :]
+    text = text[:place] + data.draw(st.text(max_size=3) | st.sampled_from(PIECES) | ODD) + text[place + length :]
     for format in (None, *FORMATS):
         read, error = outcome(parse, text, format)
         assert error or isinstance(read, TuringMachine)

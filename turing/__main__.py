@@ -11,9 +11,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
-from turing.formats import FORMATS, FormatError, dumps, fit, parse
+from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
 from turing.machine import Run, TuringMachine
 from turing.zoo import Entry, zoo
 
@@ -38,20 +37,22 @@ EXIT = f"""exit status:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    sys.stderr = sys.stderr or io.StringIO()  # closed by 2>&-: what is meant for it would go to standard output
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show δ is no reason to stop
     args = _parser().parse_args(argv)
     try:
         status = args.command(args)
-        sys.stdout.flush()
+        if sys.stdout:  # None when closed by >&-
+            sys.stdout.flush()
         return status
     except BrokenPipeError:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except (ValueError, OSError) as error:
-        print(f"turing: {error}", file=sys.stderr)
+        print(f"turing: {_visible(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return STATUS["interrupted"]
@@ -120,32 +121,37 @@ def _steps(text: str) -> int:
 def _machine(given: str) -> tuple[TuringMachine, Entry | None]:
     """The machine that an argument names, and its entry if it is one of the zoo."""
     if given == "-":
-        return parse(sys.stdin.read()), None
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed, and - reads the machine from there. Give a file instead.")
+        return _read(sys.stdin.fileno(), "standard input"), None
     try:
         entry = zoo.entry(given)
         return entry.machine, entry
     except KeyError as error:
         unknown = error
-    if _is_file(given):
-        try:
-            return parse(Path(given).read_text(encoding="utf-8")), None
-        except UnicodeDecodeError:
-            raise FormatError(f"{given}: the file is not text in UTF-8.") from None
-        except FormatError as error:
-            raise FormatError(f"{given}: {error}") from None
+    if os.path.exists(given) and not os.path.isdir(given):  # a file, or a pipe as in <(command)
+        return _read(given, given), None
     try:
         return parse(given), None
-    except FormatError as error:
-        if error.line is not None or "\n" in given:
+    except UnknownFormat:
+        if "\n" in given:
             raise
         raise FormatError(f"{unknown} It is no file and no text of a machine either.") from None
 
 
-def _is_file(given: str) -> bool:
+def _read(file: str | int, name: str) -> TuringMachine:
     try:
-        return Path(given).is_file()
-    except (OSError, ValueError):  # a long text, or one with a NUL, is no name of a file
-        return False
+        with open(file, encoding="utf-8", closefd=isinstance(file, str)) as stream:
+            return parse(stream.read(LIMIT + 1))  # enough for parse to refuse it; a device may never end
+    except UnicodeDecodeError:
+        raise FormatError(f"{name}: this is not text in UTF-8.") from None
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from None
+
+
+def _visible(text: str) -> str:
+    """The text on one line, with escapes for what a terminal would obey: anybody may have chosen the names."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -209,9 +215,9 @@ def _ctrl_c() -> Iterator[list[int]]:
 
 def _traced(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
     """A run that prints its configurations, the states in a column of their own."""
-    width = max(map(len, machine.states))
+    width = max(len(_visible(state)) for state in machine.states)
     for now in machine.trace(word, max_steps):
-        print(f"{now.state:{width}}{str(now).removeprefix(now.state)}")
+        print(f"{_visible(now.state):{width}}{_visible(str(now).removeprefix(now.state))}")
     print()
     return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
 
@@ -235,6 +241,10 @@ def _stretch(machine: TuringMachine, run: Run) -> str:
 
 def _show(args: argparse.Namespace) -> int:
     machine, entry = _machine(args.machine)
+    if args.svg is not None:  # first: a name that is refused leaves nothing half printed
+        from turing.pictures import state_diagram
+
+        state_diagram(machine).save(args.svg)
     if entry:
         _print_about(entry)
     marks = {machine.initial: " (initial)"} | {state: " (halts)" for state in machine.halting}
@@ -249,10 +259,6 @@ def _show(args: argparse.Namespace) -> int:
     ]
     print()
     _print_table([("state", "read", "next", "write", "move"), *rules])
-    if args.svg:
-        from turing.pictures import state_diagram
-
-        state_diagram(machine).save(args.svg)
     return 0
 
 
@@ -264,17 +270,24 @@ def _convert(args: argparse.Namespace) -> int:
     except FormatError as error:
         hint = " Here, --rename does so." if "turing.formats.fit" in str(error) else ""
         raise FormatError(f"{error}{hint}") from None
-    if args.output:
-        Path(args.output).write_text(text, encoding="utf-8", newline="\n")
+    text = text if text.endswith("\n") else f"{text}\n"
+    data = text.encode()  # before a file is opened, so that none is left empty by what UTF-8 cannot hold
+    if args.output is not None:
+        with open(args.output, "wb") as file:
+            file.write(data)
+    elif sys.stdout is None:
+        raise ValueError("Standard output is closed. Give a file with -o.")
     else:
-        print(text, end="" if text.endswith("\n") else "\n")
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")  # data: the same everywhere
+        print(text, end="")
     for kind, old, new in (
         ("state", machine.states, fitted.states),
         ("symbol", machine.symbols, fitted.symbols),
     ):
         for before, after in zip(old, new, strict=True):
             if before != after:
-                print(f"{kind} {before} is now {after}", file=sys.stderr)
+                print(_visible(f"{kind} {before} is now {after}"), file=sys.stderr)
     return 0
 
 
@@ -304,10 +317,11 @@ def _print_about(entry: Entry) -> None:
 
 def _print_rows(rows: Mapping[str, str]) -> None:
     for name, value in rows.items():
-        print(f"{name:9}  {value}")
+        print(f"{name:9}  {_visible(value)}")
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    rows = [[_visible(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -270,9 +270,8 @@ class TuringMachine:
         Chapter: :doc:`/book/00_machines`.
         """
         for kind, names, known in (("State", states, self.states), ("Symbol", symbols, self.symbols)):
-            for name in names:
-                if name not in known:
-                    raise ValueError(f"{kind} {name!r} is not on this machine: {_listed(known)}.")
+            for name in names.keys() - set(known):
+                raise ValueError(f"{kind} {name!r} is not on this machine: {_listed(known)}.")
             new: set[str] = set()
             for name in (names.get(name, name) for name in known):
                 if name in new:

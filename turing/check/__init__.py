@@ -7,6 +7,7 @@ first failure, and otherwise returns a text that says on what the answer is righ
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -50,7 +51,9 @@ def check(answer: Callable[[], object]) -> None:
     """
     right, message = _judged(answer)
     said, *configurations = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
-    print("\n".join([fill(said, WIDTH), *configurations]))
+    text = "\n".join([fill(said, WIDTH), *configurations])
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # a name may hold what cannot be printed
 
 
 def first_failure(answer: Callable[[], object]) -> str | None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from turing.check import Wrong
-from turing.machine import Run, TuringMachine
+from turing.machine import Configuration, Run, TuringMachine
 
 MAX_STEPS = 10_000
 SHOWN = 4  # configurations, the last ones, under a failure
-WIDTH = 48  # characters of a configuration that are shown
+WIDTH = 48  # characters of a tape that are shown
 
 
 def words(letters: str, length: int) -> Iterator[str]:
@@ -47,7 +47,8 @@ def rewrites(
     def judge(machine) -> str:
         tried = 0
         for word, run in runs(machine, filter(given, words(letters, length)), letters):
-            text, expected = machine.text(run.tape), result(word)
+            # Both as the machine writes a tape: it puts spaces between symbols if it has long ones.
+            text, expected = (machine.text(tape) for tape in (run.tape, dict(enumerate(result(word)))))
             if text != expected:
                 raise wrong(
                     word, run, f"halts after {steps(run)} with {text!r} on the tape; {expected!r} was expected."
@@ -109,19 +110,19 @@ def runs(machine: object, tried: Iterator[str], letters: str = "") -> Iterator[t
 def wrong(word: str, run: Run, what: str) -> Wrong:
     """The failure with the last configurations that led to it, as in Figure 1 of the paper."""
     last = deque(run.trace, maxlen=SHOWN)
-    lines = [f"  step {c.step:<{len(str(run.steps))}}  {cut(str(c))}" for c in last]
+    lines = [f"  step {c.step:<{len(str(run.steps))}}  {cut(c)}" for c in last]
     where = f"the word {word!r}" if word else "the empty word"
     return Wrong("\n".join([f"On {where} your machine {what}", *lines]))
 
 
-def cut(configuration: str) -> str:
+def cut(configuration: Configuration) -> str:
     """A long tape, shortened to what is around the head."""
-    if len(configuration) <= WIDTH:
-        return configuration
-    start = max(0, configuration.find("[") - WIDTH // 2)
-    before = "" if start == 0 else configuration.split("  ")[0] + "  …"
-    after = "…" if start + WIDTH < len(configuration) else ""
-    return before + configuration[start : start + WIDTH] + after
+    state = configuration.state
+    tape = str(configuration).removeprefix(f"{state}  ")
+    head = tape.find(f"[{configuration.symbol}]")
+    start = max(0, min(head - WIDTH // 2, len(tape) - WIDTH))
+    before, after = "…" if start else "", "…" if start + WIDTH < len(tape) else ""
+    return f"{state}  {before}{tape[start : start + WIDTH]}{after}"
 
 
 def steps(run: Run) -> str:

@@ -4,23 +4,25 @@ Five formats are known: ``json``, our own, which holds every machine; ``jflap``,
 JFLAP; ``bbchallenge``, the standard text of the busy beaver hunters; ``turingmachine.io``, the YAML
 of that site; and ``morphett``, the five columns of Morphett's simulator. Each is a module with the
 same functions: ``detects``, ``parse`` and ``write``; ``lacks``, what it cannot hold whatever the
-names; ``state_fault`` and ``symbol_fault``, what is wrong with a name.
+names; ``state_fault`` and ``symbol_fault``, what is wrong with a name. Its ``LIMIT`` says how many
+characters it reads.
 
 Chapter: :doc:`/book/00_machines`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from types import ModuleType
 
 from turing.formats import bbchallenge, jflap, morphett, own_json, turingmachine_io
-from turing.formats.base import LIMIT, FormatError, cut, state_ideas, symbol_ideas
+from turing.formats.base import FormatError, UnknownFormat, cut, ideas, spares
 from turing.machine import TuringMachine
 
-__all__ = ["FORMATS", "FormatError", "dumps", "fit", "parse"]
+__all__ = ["FORMATS", "LIMIT", "FormatError", "UnknownFormat", "dumps", "fit", "parse"]
 
-FormatError.__module__ = __name__  # where people import it from
+FormatError.__module__ = UnknownFormat.__module__ = __name__  # where people import them from
 
 # In the order in which a text is tried: JSON is also YAML, so it comes first.
 FORMATS: dict[str, ModuleType] = {
@@ -30,12 +32,15 @@ FORMATS: dict[str, ModuleType] = {
     "turingmachine.io": turingmachine_io,
     "morphett": morphett,
 }
+LIMIT = max(module.LIMIT for module in FORMATS.values())  # no longer text is read in any format
 
 
 def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
     """Read a machine. Without ``format``, the text itself shows which it is.
 
-    ``alphabet`` adds symbols that a word may hold; wildcards stand for these too.
+    ``alphabet`` adds symbols that a word may hold; wildcards stand for these too. States and symbols
+    come in the order of the text, and compiled weights follow it; of a machine that was written, only
+    json is sure to keep the order, since other formats may group rules by state.
 
     >>> parse("1RB1LB_1LA1RZ").run().steps
     6
@@ -52,25 +57,28 @@ L or R, and the next state, as in 1RB, or --- where there is none.
         raise FormatError(
             f"A machine is read from a str, and {type(text).__name__} was given. Decode bytes first: data.decode()."
         )
-    module = None if format is None else _module(format)
-    if module is None and len(text) <= LIMIT:
-        module = FORMATS[_detected(text)]
-    limit = getattr(module, "LIMIT", LIMIT)
-    if len(text) > limit:
-        raise FormatError(
-            f"The text has {len(text):,} characters, and at most {limit:,} are read. "
-            f"Give the machine alone, and a large one in the json format."
-        )
-    return module.parse(text.removeprefix("\ufeff"), tuple(alphabet))
-
-
-def _detected(text: str) -> str:
+    if format is None:
+        _check_length(text, LIMIT)
     text = text.removeprefix("\ufeff")
-    for name, module in FORMATS.items():
+    module = _detected(text) if format is None else _module(format)
+    _check_length(text, module.LIMIT)
+    return module.parse(text, tuple(alphabet))
+
+
+def _check_length(text: str, limit: int) -> None:
+    if len(text) > limit:
+        large = "" if limit == LIMIT else ", and a large one in the json format"
+        raise FormatError(
+            f"The text has {len(text):,} characters, and at most {limit:,} are read. Give the machine alone{large}."
+        )
+
+
+def _detected(text: str) -> ModuleType:
+    for module in FORMATS.values():
         if module.detects(text):
-            return name
+            return module
     given = f"It begins {cut(text.strip())}." if text.strip() else "It is empty."
-    raise FormatError(f"The text is in none of the known formats: {', '.join(FORMATS)}. {given}")
+    raise UnknownFormat(f"The text is in none of the known formats: {', '.join(FORMATS)}. {given}")
 
 
 def _module(format: str) -> ModuleType:
@@ -81,6 +89,9 @@ def _module(format: str) -> ModuleType:
 
 def dumps(machine: TuringMachine, format: str = "json") -> str:
     """Write a machine so that :func:`parse` gives it back, names and all, or say why that cannot be.
+
+    Only json is sure to keep the order of states and symbols too, which compiled weights follow;
+    other formats may group rules by state.
 
     >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
     ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']
@@ -101,6 +112,12 @@ other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
                     f"Rename it, or have turing.formats.fit(machine, {format!r}) do so."
                 )
     text = module.write(machine)
+    if len(text) > module.LIMIT:
+        hint = "" if format == "json" else " The json format holds larger ones."
+        raise FormatError(
+            f"{format} cannot hold this machine: it would take {len(text):,} characters, "
+            f"and at most {module.LIMIT:,} are read.{hint}"
+        )
     if parse(text, format) != machine:  # the net under the checks above: never hand out another machine
         raise FormatError(f"{format} cannot hold this machine: read back, it is another. The json format holds it.")
     return text
@@ -124,9 +141,13 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
     for kind, names, fault in _names(machine, module):
         faulty = [name for name in names if fault(name, name)]
         taken = set(names) - set(faulty)
+        left: dict[tuple[bool, bool], Iterator[str]] = {}
         for name in faulty:
-            ideas = (state_ideas if kind == "state" else symbol_ideas)(machine, name)
-            idea = next((idea for idea in ideas if idea not in taken and not fault(name, idea)), None)
+            halts = kind == "state" and name in machine.halting
+            # A spare that one name could not take, no later one of its role can: go on where that one stopped.
+            rest = left.setdefault((name == names[0], halts), spares(kind, machine, halts))
+            options = chain(ideas(kind, name), rest)
+            idea = next((idea for idea in options if idea not in taken and not fault(name, idea)), None)
             if idea is None:
                 raise FormatError(
                     f"{format} cannot hold this machine: it has no name left for the {kind} {cut(name)}. "

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from turing.machine import TuringMachine
 
-LIMIT = 1_000_000  # characters of text
 RULES = 200_000  # rules that wildcards may stand for
 
 # One rule as the formats hand it over: line, state, symbol, next state, symbol to write, move.
@@ -24,6 +23,13 @@ class FormatError(ValueError):
     def __init__(self, message: str, line: int | None = None):
         super().__init__(message if line is None else f"line {line}: {message}")
         self.line = line
+
+
+class UnknownFormat(FormatError):
+    """A text that is in none of the known formats.
+
+    Chapter: :doc:`/book/00_machines`.
+    """
 
 
 def cut(text: str) -> str:
@@ -88,27 +94,38 @@ def unreached(machine: TuringMachine) -> str:
 
 
 def unmentioned(machine: TuringMachine) -> str:
-    named = {symbol for (_, read), (_, written, _) in machine.delta.items() for symbol in (read, written)}
-    for symbol in machine.symbols[1:]:  # the blank is always known
-        if symbol not in named:
+    for symbol in extra_symbols(machine):
+        if symbol != machine.blank:  # which is always known
             return f"no rule mentions the symbol {cut(symbol)}, and the format has no other place for it"
     return ""
+
+
+def extra_symbols(machine: TuringMachine) -> list[str]:
+    """The symbols that no rule mentions."""
+    named = {symbol for (_, read), (_, written, _) in machine.delta.items() for symbol in (read, written)}
+    return [symbol for symbol in machine.symbols if symbol not in named]
 
 
 # Names for `fit` to choose from, the likeliest first; it takes the first that the format allows.
 
 
-def state_ideas(machine: TuringMachine, name: str) -> Iterator[str]:
+def ideas(kind: str, name: str) -> Iterable[str]:
+    """Names that come from the old one."""
+    if kind == "symbol":
+        return name  # its characters
     word = re.sub(r"[^\w-]+", "_", name)[:40]
-    yield from (word, f"halt-{word}", f"q-{word}", "0")
+    return word, f"halt-{word}", f"q-{word}"
+
+
+def spares(kind: str, machine: TuringMachine, halts: bool) -> Iterator[str]:
+    """Names for any state, or any symbol."""
+    if kind == "symbol":
+        yield from "_□"
+        yield from string.digits + string.ascii_letters
+        yield from filter(str.isalpha, map(chr, range(0xC0, 0xD800)))
+        return
     letters = string.ascii_uppercase
-    yield from reversed(letters) if name in machine.halting else letters
+    yield "0"
+    yield from reversed(letters) if halts else letters
     for number in range(1, len(machine.states) + 1):
         yield from (f"q{number}", f"halt{number}")
-
-
-def symbol_ideas(machine: TuringMachine, name: str) -> Iterator[str]:
-    yield from name
-    yield from "_□"
-    yield from string.digits + string.ascii_letters
-    yield from filter(str.isalpha, map(chr, range(0xC0, 0xD800)))

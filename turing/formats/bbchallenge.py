@@ -9,6 +9,8 @@ from string import digits as DIGITS
 from turing.formats.base import FormatError, build, cut, halts_at_once, stays, unreached
 from turing.machine import TuringMachine
 
+LIMIT = 1_000_000  # characters
+
 
 def detects(text: str) -> bool:
     return bool(re.fullmatch(r"(?i)(\d[A-Z][A-Z]|---)[\w-]*", text.strip()))

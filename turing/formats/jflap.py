@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from turing.formats.base import FormatError, bound, build, cut, unmentioned
 from turing.machine import TuringMachine
 
+LIMIT = 1_000_000  # characters
 BLANK = "□"
 DEPTH = 20
 MOVES = {"L": -1, "R": 1, "S": 0}
@@ -87,7 +88,9 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     tapes = root.get("tapes")
     if tapes is not None and tapes.text != "1":
         raise FormatError(f"This machine has {cut(tapes.text)} tapes. Only machines with one are read.", tapes.line)
-    box = root.get("automaton") or root
+    box, *more = [*root.all("automaton")] or [root]
+    if more:
+        raise FormatError("This is a second <automaton>, and a file holds one machine. Keep one.", more[0].line)
     names, initial, final = _states(box)
     return _rules([*box.all("transition")], names, initial, final, alphabet)
 
@@ -135,6 +138,16 @@ def _part(transition: _Element, tag: str) -> str:
     return parts[0].text if parts else ""
 
 
+def _symbol(transition: _Element, tag: str) -> str:
+    part = transition.get(tag)
+    whole = "".join(part.pieces) if part else ""
+    if whole.isspace() and "\n" not in whole:  # with a line break, it is the layout of the file
+        raise FormatError(
+            f"This <{tag}> holds a space, and a space is no symbol. Write <{tag}/> for the blank.", part.line
+        )
+    return _part(transition, tag) or BLANK
+
+
 def _rules(transitions: list, names: dict, initial: str, final: set, alphabet: tuple) -> TuringMachine:
     written = []
     for transition in transitions:
@@ -145,7 +158,7 @@ def _rules(transitions: list, names: dict, initial: str, final: set, alphabet: t
         for end in ends:
             if end not in names:
                 raise FormatError(f"This transition names the state {cut(end)}, and no state has that id.", line)
-        read, new = (_part(transition, tag) or BLANK for tag in ("read", "write"))
+        read, new = (_symbol(transition, tag) for tag in ("read", "write"))
         if "}" in read and len(read) > 1:
             raise FormatError(
                 f"{cut(read)} keeps a symbol in a variable, and that is not read. Write a transition "

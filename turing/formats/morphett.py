@@ -7,13 +7,18 @@ import re
 from turing.formats.base import FormatError, bound, build, cut, halts_at_once, unmentioned, unreached
 from turing.machine import TuringMachine
 
+LIMIT = 1_000_000  # characters
 MOVES = {"l": -1, "r": 1, "*": 0}
 HEADER = "; state symbol new-symbol direction new-state\n"  # no other format begins so
 
 
 def detects(text: str) -> bool:
-    lines = [columns for _, columns in _lines(text)]
-    return text.lstrip().startswith(";") or any(len(c) in (5, 6) and c[3].lower() in MOVES for c in lines)
+    return text.lstrip().startswith(";") or any(_looks_like_a_rule(columns) for _, columns in _lines(text))
+
+
+def _looks_like_a_rule(columns: list[str]) -> bool:
+    """Two symbols or a direction are in place: a rule with a slip in the rest, but neither prose nor YAML."""
+    return len(columns) in (5, 6) and (len(columns[1]) == len(columns[2]) == 1 or columns[3].lower() in MOVES)
 
 
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:

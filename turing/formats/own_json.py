@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from json.decoder import JSONArray
+from json.decoder import JSONArray, JSONObject
 from json.scanner import py_make_scanner
 
-from turing.formats.base import FormatError, build, cut
+from turing.formats.base import FormatError, build, cut, extra_symbols
 from turing.machine import TuringMachine
 
+LIMIT = 10_000_000  # characters: what wildcards make of a short text of another format fits, too
 VERSION = 1
+KEYS = ("initial", "halting", "blank", "delta")
 RULE = "[state, symbol, next state, symbol to write, move]"
 
 
@@ -22,21 +24,46 @@ def detects(text: str) -> bool:
 class _Array(list):
     """A JSON array that knows the line it begins on."""
 
-    line: int
+    __slots__ = ("line",)  # there may be millions
+
+
+class _Object(dict):
+    """A JSON object that knows the line it begins on, and those of its values."""
+
+    __slots__ = ("line", "lines")
 
 
 def _load(text: str):
-    ends = [place for place, character in enumerate(text) if character == "\n"]
+    ends = [end.start() for end in re.finditer("\n", text)]
+
+    def line_of(place: int) -> int:
+        return bisect_right(ends, place) + 1
 
     def array(text_and_place, scan):
         value, end = JSONArray(text_and_place, scan)
         value = _Array(value)
-        value.line = bisect_right(ends, text_and_place[1] - 1) + 1
+        value.line = line_of(text_and_place[1] - 1)
         return value, end
 
-    decoder = json.JSONDecoder(object_pairs_hook=_object)
-    decoder.parse_array = array
-    decoder.scan_once = py_make_scanner(decoder)  # the scanner in C does not ask for our arrays
+    def object_(text_and_place, strict, scan, *rest):
+        places = []
+
+        def value(text, place):
+            places.append(place)
+            return scan(text, place)
+
+        pairs, end = JSONObject(text_and_place, strict, value, *rest)
+        found, lines = _Object(), {}
+        for (name, part), place in zip(pairs, places, strict=True):
+            if name in found:
+                raise FormatError(f"The key {cut(name)} is given twice. Keep one.", line_of(place))
+            found[name], lines[name] = part, line_of(place)
+        found.line, found.lines = line_of(text_and_place[1] - 1), lines
+        return found, end
+
+    decoder = json.JSONDecoder(object_pairs_hook=list)
+    decoder.parse_array, decoder.parse_object = array, object_
+    decoder.scan_once = py_make_scanner(decoder)  # the scanner in C asks for neither
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -49,41 +76,37 @@ def _load(text: str):
         raise FormatError(f"This is no JSON: {error}.") from None
 
 
-def _object(pairs: list) -> dict:
-    found: dict = {}
-    for name, value in pairs:
-        if name in found:
-            raise FormatError(f"The key {cut(name)} is given twice. Keep one.")
-        found[name] = value
-    return found
-
-
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     data = _load(text)
     if not isinstance(data, dict) or "turing_machine" not in data:
-        raise FormatError(f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.')
+        raise FormatError(
+            f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.',
+            getattr(data, "line", None),
+        )
+    line = data.lines
     version = data.pop("turing_machine")
     if type(version) is not int or version != VERSION:
         raise FormatError(
-            f'"turing_machine" is the version of the format, {VERSION}, and {cut(str(version))} was given.'
+            f'"turing_machine" is the version of the format, {VERSION}, and {cut(str(version))} was given.',
+            line["turing_machine"],
         )
     extra = data.pop("alphabet", [])
-    if data.keys() != {"initial", "halting", "blank", "delta"}:
-        odd = ", ".join(sorted(map(cut, data.keys() ^ {"initial", "halting", "blank", "delta"}))[:5])
+    odd = [*(key for key in data if key not in KEYS), *(key for key in KEYS if key not in data)]
+    if odd:
         raise FormatError(
-            f"The keys are initial, halting, blank, delta and, if need be, alphabet. Missing or unknown: {odd}."
+            f"The keys are initial, halting, blank, delta and, if need be, alphabet. "
+            f"Missing or unknown: {', '.join(map(cut, odd[:5]))}.",
+            line.get(odd[0], data.line),
         )
     for key in ("initial", "blank"):
         if not isinstance(data[key], str):
-            raise FormatError(f"{key} is a string, and {cut(str(data[key]))} was given.")
+            raise FormatError(f"{key} is a string, and {cut(str(data[key]))} was given.", line[key])
     for key, names in (("halting", data["halting"]), ("alphabet", extra)):
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FormatError(
-                f"{key} is a list of strings, and {cut(str(names))} was given.", getattr(names, "line", None)
-            )
+            raise FormatError(f"{key} is a list of strings, and {cut(str(names))} was given.", line[key])
     if not isinstance(data["delta"], list):
-        raise FormatError(f"delta is a list of rules, {RULE}, and {cut(str(data['delta']))} was given.")
-    rows = [_row(rule, data["delta"].line) for rule in data["delta"]]
+        raise FormatError(f"delta is a list of rules, {RULE}, and {cut(str(data['delta']))} was given.", line["delta"])
+    rows = [_row(rule, line["delta"]) for rule in data["delta"]]
     return build(rows, data["initial"], data["halting"], data["blank"], [*extra, *alphabet])
 
 
@@ -102,8 +125,7 @@ def write(machine: TuringMachine) -> str:
     def text(value):
         return json.dumps(value, ensure_ascii=False)
 
-    named = {symbol for (_, read), (_, written, _) in machine.delta.items() for symbol in (read, written)}
-    extra = [symbol for symbol in machine.symbols if symbol not in named]
+    extra = extra_symbols(machine)
     rules = [text([*key, *rule]) for key, rule in machine.delta.items()]
     head = {"turing_machine": VERSION, "initial": machine.initial, "halting": sorted(machine.halting)}
     head |= {"blank": machine.blank} | ({"alphabet": extra} if extra else {})

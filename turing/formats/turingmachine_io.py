@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import yaml
 
-from turing.formats.base import FormatError, build, cut, stays, unmentioned
+from turing.formats.base import FormatError, build, cut, extra_symbols, stays
 from turing.machine import TuringMachine
 
 LIMIT = 100_000  # PyYAML takes a second or two for as much
@@ -70,7 +70,8 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
     except (ValueError, OverflowError) as error:  # PyYAML on escapes such as "\UFFFFFFFF"
         raise FormatError(f"This is no YAML: {error}.") from None
     if len(roots) != 1:
-        raise FormatError(f"{len(roots)} YAML documents were given, and a machine is one.")
+        line = roots[1].line if roots else line_of(0)
+        raise FormatError(f"{len(roots)} YAML documents were given, and a machine is one.", line)
     return roots[0]
 
 
@@ -150,10 +151,23 @@ def _machine(root: _Node, top: dict[str, _Node], alphabet: tuple[str, ...]) -> T
         running.add(state)
         for key, value in _pairs(row, f"The row of {cut(state)}"):
             target, written, move = _action(value, synonyms)
-            for symbol in map(_symbol, key.items if key.kind == "list" else [key]):
+            symbols = key.items if key.kind == "list" else [key]
+            if not symbols:
+                raise FormatError("This list of symbols is empty. Name those that the rule reads.", key.line)
+            for symbol in map(_symbol, symbols):
                 rows.append((key.line, state, symbol, target or state, written or symbol, move))
     states = {*table, *(row[3] for row in rows)}
-    return build(rows, start, states - running, blank, [blank, *alphabet])
+    return build(rows, start, states - running, blank, [blank, *_input(top), *alphabet])
+
+
+def _input(top: dict[str, _Node]) -> str:
+    """The word that comes with the machine. Its symbols are the machine's, whether a rule mentions them or not."""
+    word = top.get("input")
+    if word is None or word.kind == "null":
+        return ""
+    if word.kind != "text":
+        raise FormatError(f"input is a piece of text, and {_shown(word)} was given.", word.line)
+    return word.text
 
 
 def _action(node: _Node, synonyms: dict[str, Action]) -> Action:
@@ -198,7 +212,9 @@ def write(machine: TuringMachine) -> str:
         action = side if parts == [side] else "{" + ", ".join(parts) + "}"
         table[state].append(f"    {_quoted(symbol)}: {action}\n")
     rows = [f"  {_quoted(state)}:\n{''.join(lines)}" for state, lines in table.items()]
-    return f"blank: {_quoted(machine.blank)}\nstart state: {_quoted(machine.initial)}\ntable:\n{''.join(rows)}"
+    extra = "".join(symbol for symbol in extra_symbols(machine) if symbol != machine.blank)
+    word = f"input: {_quoted(extra)}\n" if extra else ""  # the place for symbols that no rule mentions
+    return f"{word}blank: {_quoted(machine.blank)}\nstart state: {_quoted(machine.initial)}\ntable:\n{''.join(rows)}"
 
 
 def lacks(machine: TuringMachine) -> str:
@@ -206,7 +222,7 @@ def lacks(machine: TuringMachine) -> str:
     for state in machine.states:
         if state not in with_rules and state not in machine.halting:
             return f"state {cut(state)} has no rules and does not halt, and in this format it would"
-    return stays(machine) or unmentioned(machine)
+    return stays(machine)
 
 
 def state_fault(machine: TuringMachine, name: str, initial: bool, halting: bool) -> str:

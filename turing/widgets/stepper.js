@@ -218,7 +218,7 @@ export default {
     diagram.innerHTML = model.get("diagram"); // our own picture, its names escaped where it is drawn
     const natural = diagram.firstElementChild.width.baseVal.value;
     diagram.classList.toggle("wide", natural > 520);
-    diagram.firstElementChild.style.minWidth = `${0.65 * natural}px`; // smaller is not legible; then it scrolls
+    diagram.firstElementChild.style.minWidth = `${0.6 * natural}px`; // smaller is not legible; then it scrolls
     const titled = (name, text, ...parts) => h("div", { class: name }, h("div", { class: "title", "aria-hidden": true }, text), ...parts);
     const root = h("div", {
       class: "turing-widget turing-stepper", tabindex: 0, role: "group",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+import yaml
+
 from turing.formats import parse
 from turing.machine import TuringMachine
 
@@ -133,8 +135,6 @@ def _unknown(name: object, key: str) -> str:
 
 @cache
 def _load(key: str) -> Entry:
-    import yaml  # here, because import turing needs no YAML
-
     text = resources.files("turing.zoo").joinpath(f"{key}.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
     samples = tuple(Sample(**sample) for sample in data["samples"])
