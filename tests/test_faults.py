@@ -42,7 +42,7 @@ def change(copy, edit) -> list[str]:
 
 def nbval(copy) -> subprocess.CompletedProcess:
     command = [BIN / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml"]
-    rest = ["--rootdir", copy, "--nbval", copy / "book/index.ipynb"]
+    rest = ["-o", "filterwarnings=default", "--rootdir", copy, "--nbval", copy / "book/index.ipynb"]
     return subprocess.run([*command, *rest], capture_output=True, text=True, cwd=copy)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import turing
 from turing import TuringMachine, space_time, state_diagram
 from turing.pictures import Picture
-from turing.pictures.graph import MOST_LAID_OUT
+from turing.pictures.graph import MOST_ARROWS, MOST_STATES
 
 SVG = "{http://www.w3.org/2000/svg}"
 BALANCED = TuringMachine(
@@ -191,9 +191,40 @@ def test_no_label_of_the_first_machines_is_under_a_state_or_another_label():
 
 
 def test_a_state_diagram_of_hundreds_of_states_is_still_drawn():
-    n = 10 * MOST_LAID_OUT
+    n = 10 * MOST_STATES
     machine = TuringMachine({(f"q{i}", "0"): (f"q{(i * 7 + 1) % n}", "0", 1) for i in range(n)}, "q0", set(), "0")
     assert sorted(rules_on_edges(drawn(state_diagram(machine)))) == list(range(n))
+
+
+def fan(states: int, arrows: int) -> TuringMachine:
+    """A machine with this many arrows, as many as can be from the first state, then from the second, …"""
+    pairs = [(a, b) for a in range(states) for b in range(states)][:arrows]
+    return TuringMachine({(f"q{a}", f"s{b}"): (f"q{b}", f"s{b}", 1) for a, b in pairs}, "q0", set(), "s0")
+
+
+@pytest.mark.parametrize(
+    ("machine", "in_rows"),
+    [
+        (fan(MOST_STATES, MOST_STATES), False),
+        (fan(MOST_STATES + 1, MOST_STATES + 1), True),
+        (fan(10, MOST_ARROWS), False),
+        (fan(10, MOST_ARROWS + 1), True),
+        (fan(MOST_STATES, MOST_STATES**2), True),
+    ],
+    ids=["most states", "one more state", "most arrows", "one more arrow", "every arrow"],
+)
+def test_a_machine_with_more_states_or_arrows_than_can_be_told_apart_stands_in_rows_with_tooltips_only(
+    machine, in_rows
+):
+    root = drawn(state_diagram(machine))
+    assert sorted(rules_on_edges(root)) == list(range(len(machine.delta)))
+    nodes = [group for group in root.iter(SVG + "g") if "node" in group.get("class", "")]
+    first_row = [float(group.find(f"{SVG}text").get("y")) for group in nodes[:8]]
+    assert (len(set(first_row)) == 1) == in_rows
+    labels = [text for group in root.iter(SVG + "g") if group.get("class") == "edge" for text in texts(group)]
+    assert (not labels) == in_rows
+    tips = " ".join(tooltips(root))
+    assert all(f"→ {target}: {read} R" in tips for (_, read), (target, _, _) in machine.delta.items())
 
 
 def test_the_highlight_of_a_state_diagram_reaches_no_other_element():
@@ -286,6 +317,10 @@ def test_a_picture_is_saved_as_svg_and_as_nothing_else(tmp_path):
             r"cells is a range such as range\(-3, 8\), and \(0, 5\) was given",
         ),
         (lambda: space_time(BB4, cells=range(0)), "cells is a range"),
+        (
+            lambda: space_time(BB4, cells=range(10**20)),
+            r"cells is a range of at most 1,000,000,000 cells, and range\(0, 1000.*\) was given\. Choose fewer",
+        ),
         (
             lambda: space_time(BB4.run(), max_steps=-1),
             "max_steps is a whole number from 0 up, and -1 was given",

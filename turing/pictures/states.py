@@ -8,19 +8,9 @@ from __future__ import annotations
 from html import escape
 
 from turing.machine import TuringMachine, _count
-from turing.pictures.base import (
-    GROUND,
-    INK,
-    MONO,
-    SANS,
-    STATE,
-    SYMBOL,
-    Picture,
-    _picture,
-    _short,
-    _visible,
-)
-from turing.pictures.graph import FONT, MOST_LABELLED, MOST_LAID_OUT, _below_labels, _Edge, _places, _route, _spread
+from turing.pictures.base import GROUND, INK, MONO, SANS, STATE, SYMBOL, Picture, _picture, _short, _visible
+from turing.pictures.graph import FONT, MOST_ARROWS, MOST_LABELLED, MOST_STATES, _below_labels, _Edge, _route, _spread
+from turing.pictures.places import _places, _rows
 
 MOVES = {-1: "L", 0: "S", 1: "R"}
 LOOK = f"""
@@ -45,7 +35,8 @@ def state_diagram(machine: TuringMachine) -> Picture:
 
     An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the
     symbol as it is and moves right; ``S`` stays. The initial state has an arrow from nowhere,
-    a halting state has two rings. A script may add the class ``on`` to a node
+    a halting state has two rings. With more than 30 states or 90 arrows, the states stand in
+    rows and the rules are tooltips only. A script may add the class ``on`` to a node
     (``data-state`` is its place in ``machine.states``) or to an edge (``data-rules`` are the
     places of its rules in ``list(machine.delta)``) to highlight it.
 
@@ -62,22 +53,28 @@ Arrows lead from A to B; from B to A, Z.
     pairs: dict[tuple[int, int], list[int]] = {}
     for number, ((state, _), (target, _, _)) in enumerate(machine.delta.items()):
         pairs.setdefault((index[state], index[target]), []).append(number)
-    halting = {index[state] for state in machine.halting}
-    labels = {pair: _label(machine, rules) for pair, rules in pairs.items()}
+    table, halting = list(machine.delta.items()), {index[state] for state in machine.halting}
+    lines = {pair: _lines([table[number] for number in rules]) for pair, rules in pairs.items()}
+    if laid_out := len(index) <= MOST_STATES and len(pairs) <= MOST_ARROWS:
+        labels = {pair: _label(lines[pair], len(index) <= MOST_LABELLED) for pair in pairs}
+        layouts = _places(len(index), pairs, halting)
+    else:
+        labels, layouts = dict.fromkeys(pairs, ()), [(0.0, _rows(len(index), pairs))]
     drawings = []
-    for cost, places in _places(len(index), list(pairs), halting):
+    for cost, places in layouts:
         nodes = _spread(places, machine.states, labels)
-        edges = [_Edge(pair, nodes, labels[pair], (pair[1], pair[0]) in pairs) for pair in pairs]
-        start = _Edge((0, 0), nodes, [], False, entry=True)
-        drawings.append((4 * cost + _route(nodes, [*edges, start]), nodes, edges, start))
+        edges = [_Edge(pair, nodes, labels[pair], not laid_out or pair[::-1] in pairs) for pair in pairs]
+        start = _Edge((0, 0), nodes, (), False, entry=True)
+        if laid_out:
+            cost = 4 * cost + _route(nodes, [*edges, start])
+        drawings.append((cost, nodes, edges, start))
     _, nodes, edges, start = min(drawings, key=lambda drawing: drawing[0])
 
     body = [f"<style>{LOOK}</style>", f"<g>{start.drawn()}</g>"]
     for edge in _below_labels(edges):
-        rules = pairs[edge.pair]
         source, target = (_visible(machine.states[i]) for i in edge.pair)
-        title = f"{source} → {target}: " + ", ".join(_line_text(line) for line in _lines(machine, rules))
-        numbers, tooltip = " ".join(map(str, rules)), f"<title>{escape(title)}</title>"
+        title = f"{source} → {target}: " + ", ".join(map(_line_text, lines[edge.pair]))
+        numbers, tooltip = " ".join(map(str, pairs[edge.pair])), f"<title>{escape(title)}</title>"
         body.append(f'<g class="edge" data-rules="{numbers}">{tooltip}{edge.drawn()}</g>')
     body += [node.drawn(i, i in halting) for i, node in enumerate(nodes)]
     boxes = [box for edge in [*edges, start] for box in edge.boxes()] + [node.box() for node in nodes]
@@ -99,11 +96,10 @@ def _arrows(machine: TuringMachine, pairs) -> str:
     return alt
 
 
-def _lines(machine: TuringMachine, rules: list[int]) -> list[tuple[list[str], str | None, str]]:
+def _lines(rules) -> list[tuple[list[str], str | None, str]]:
     """Rules of one arrow, those that write and move alike together: (reads, writes, move)."""
-    table, groups = list(machine.delta.items()), {}
-    for number in rules:
-        (_, read), (_, written, move) = table[number]
+    groups = {}
+    for (_, read), (_, written, move) in rules:
         groups.setdefault((None if read == written else written, MOVES[move]), []).append(read)
     return [(reads, written, move) for (written, move), reads in groups.items()]
 
@@ -114,13 +110,11 @@ def _line_text(line) -> str:
     return f"{' '.join(map(_visible, reads))}{arrow} {move}"
 
 
-def _label(machine: TuringMachine, rules: list[int]) -> list[list[tuple[str, str]]]:
+def _label(lines, in_full: bool) -> list[list[tuple[str, str]]]:
     """The label as lines of (class, text)."""
-    if len(machine.states) > MOST_LAID_OUT:
-        return []
-    lines = _lines(machine, rules)
-    if len(machine.states) > MOST_LABELLED and (len(lines) > 1 or len(rules) > 3):
-        return [[("move", f"{len(rules)} rules")]]
+    rules = sum(len(reads) for reads, _, _ in lines)
+    if not in_full and (len(lines) > 1 or rules > 3):
+        return [[("move", f"{rules} rules")]]
     label = []
     for reads, written, move in lines if len(lines) <= 5 else lines[:4]:
         symbols = [_short(symbol, 8) for symbol in reads]

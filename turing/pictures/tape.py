@@ -31,6 +31,7 @@ from turing.pictures.base import (
 
 MOST_ROWS, MOST_CELLS = 48, 40  # beyond these, cells are pixels
 MOST_PIXEL_ROWS, MOST_PIXEL_COLUMNS = 360, 640  # beyond these, rows or cells are left out
+MOST_TAPE = 1_000_000_000  # cells; more than any run visits
 
 
 def space_time(
@@ -60,6 +61,8 @@ visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
         run = source
     if cells is not None and not (isinstance(cells, range) and cells.step == 1 and cells):
         raise ValueError(f"cells is a range such as range(-3, 8), and {cells!r} was given.")
+    if cells is not None and cells.stop - cells.start > MOST_TAPE:
+        raise ValueError(f"cells is a range of at most {MOST_TAPE:,} cells, and {cells!r} was given. Choose fewer.")
     steps = min(run.steps, _limit(max_steps))
     # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
     word, heads = None, set()
