@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
 
-# The tests share the tools' view of what the book consists of.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+HERE = Path(__file__).resolve().parent
+# The tests share the tools' view of what the book consists of, and what the paper prints.
+sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]

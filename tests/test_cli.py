@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import turing
+from paper import FIGURE_1
 from turing.__main__ import main
 from turing.formats import FORMATS, LIMIT, dumps, fit, parse
 
@@ -24,18 +25,6 @@ FOREVER = "1RB1RB_1LA1LA"  # goes to and fro between two cells
 ACCENTS = "0 _ é r hält\nhält _ 漢 r halt\n"
 ASCII = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 HOSTILE = turing.TuringMachine({("\x1b[2J", "_"): ("\u202eno\nstatus     halted", "\x07", 0)}, "\x1b[2J", (), "_")
-FIGURE_1 = """\
-I  [B]()E
-R  B[(])E
-R  B([)]E
-M  B[(]*E
-R  B*[*]E
-R  B**[E]
-V  B*[*]E
-V  B[*]*E
-V  [B]**E
-T  B[*]*E
-"""
 
 
 @pytest.fixture
@@ -140,7 +129,7 @@ def test_trace_prints_figure_1_of_the_paper(cli):
     status, out, _ = cli("run", "balanced_parentheses", "B()E", "--trace")
     trace, summary = out.split("\n\n")
     assert status == 0
-    assert trace + "\n" == FIGURE_1
+    assert trace == FIGURE_1
     assert rows(summary)["steps"] == "9"
 
 

@@ -13,38 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paper import BALANCED, FIGURE_1, TABLE_2
 from turing.machine import Configuration, TuringMachine
-
-# The paper's Table 2, row by row.
-PARENTHESES = [
-    ("I", "B", "R", "B", +1),
-    ("R", "(", "R", "(", +1),
-    ("R", ")", "M", "*", -1),
-    ("R", "*", "R", "*", +1),
-    ("R", "E", "V", "E", -1),
-    ("M", "B", "F", "*", -1),
-    ("M", "(", "R", "*", +1),
-    ("M", "*", "M", "*", -1),
-    ("V", "(", "F", "*", -1),
-    ("V", "*", "V", "*", -1),
-    ("V", "B", "T", "B", +1),
-]
-FIGURE_1 = """\
-I  [B]()E
-R  B[(])E
-R  B([)]E
-M  B[(]*E
-R  B*[*]E
-R  B**[E]
-V  B*[*]E
-V  B[*]*E
-V  [B]**E
-T  B[*]*E"""
 
 
 @pytest.fixture
 def parentheses():
-    return TuringMachine(PARENTHESES, "I", {"T", "F"}, "E")
+    return BALANCED
 
 
 def one_rule(**changes):
@@ -295,7 +270,7 @@ def test_a_machine_does_not_see_later_changes_of_what_it_was_made_from():
 
 
 def test_equal_machines_are_equal_whatever_the_order_of_their_rules(parentheses):
-    shuffled = TuringMachine(reversed(PARENTHESES), "I", ["F", "T"], "E")
+    shuffled = TuringMachine(reversed(TABLE_2), "I", ["F", "T"], "E")
     assert shuffled == parentheses
     assert hash(shuffled) == hash(parentheses)
     assert shuffled != "a machine"

@@ -8,20 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import turing
+from paper import BALANCED
 from turing import TuringMachine, space_time, state_diagram
 from turing.pictures import Picture
 from turing.pictures.graph import MOST_ARROWS, MOST_STATES
 
 SVG = "{http://www.w3.org/2000/svg}"
-BALANCED = TuringMachine(
-    [
-        ("I", "B", "R", "B", 1),
-        ("R", "(", "R", "(", 1), ("R", ")", "M", "*", -1), ("R", "*", "R", "*", 1), ("R", "E", "V", "E", -1),
-        ("M", "B", "F", "*", -1), ("M", "(", "R", "*", 1), ("M", "*", "M", "*", -1),
-        ("V", "(", "F", "*", -1), ("V", "*", "V", "*", -1), ("V", "B", "T", "B", 1),
-    ],
-    "I", {"T", "F"}, "E",
-)  # fmt: skip
 RIGHT = TuringMachine({("A", "0"): ("A", "1", 1)}, "A", set(), "0")
 BB4 = turing.zoo["bb4"]
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import turing
+from paper import TABLE_2
 from turing.formats import FORMATS, FormatError, dumps, fit, parse
 from turing.machine import TuringMachine
 from turing.zoo import NAMES, Zoo
@@ -200,19 +201,7 @@ def test_every_format_holds_at_least_two_machines_as_they_are():
 
 def test_balanced_parentheses_is_the_table_of_the_paper():
     machine = zoo["balanced_parentheses"]
-    assert [(*key, *rule) for key, rule in machine.delta.items()] == [
-        ("I", "B", "R", "B", +1),
-        ("R", "(", "R", "(", +1),
-        ("R", ")", "M", "*", -1),
-        ("R", "*", "R", "*", +1),
-        ("R", "E", "V", "E", -1),
-        ("M", "B", "F", "*", -1),
-        ("M", "(", "R", "*", +1),
-        ("M", "*", "M", "*", -1),
-        ("V", "(", "F", "*", -1),
-        ("V", "*", "V", "*", -1),
-        ("V", "B", "T", "B", +1),
-    ]
+    assert [(*key, *rule) for key, rule in machine.delta.items()] == TABLE_2
     assert (machine.initial, machine.halting, machine.blank) == ("I", {"T", "F"}, "E")
     assert set(machine.symbols) == {"B", "E", "(", ")", "*"}
 

@@ -8,20 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from paper import BALANCED as PAPER
 from turing import TuringMachine
 from turing.widgets import Predict, Stepper
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 
-PAPER = TuringMachine(
-    [
-        ("I", "B", "R", "B", 1),
-        ("R", "(", "R", "(", 1), ("R", ")", "M", "*", -1), ("R", "*", "R", "*", 1), ("R", "E", "V", "E", -1),
-        ("M", "B", "F", "*", -1), ("M", "(", "R", "*", 1), ("M", "*", "M", "*", -1),
-        ("V", "(", "F", "*", -1), ("V", "*", "V", "*", -1), ("V", "B", "T", "B", 1),
-    ],
-    "I", {"T", "F"}, "E",
-)  # fmt: skip
 BB4 = TuringMachine(
     [
         ("A", "0", "B", "1", 1), ("A", "1", "B", "1", -1), ("B", "0", "A", "1", -1), ("B", "1", "C", "0", -1),
