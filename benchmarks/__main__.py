@@ -52,7 +52,7 @@ def main() -> int:
         ("interpreter / bare dictionary loop, BB(5), 300,000 steps",
          seconds(lambda: bb5.run("", limit)) / seconds(lambda: bare_loop(dict(bb5.delta), limit)), 1.5),
         ("refusing self-referencing YAML / reading one machine", seconds(lambda: refused(bomb)) / parsed, 3.0),
-        # PyYAML looks 1,024 characters ahead, and that costs the square of the nesting: about 0.2 s, whatever the length
+        # PyYAML looks 1,024 characters ahead, at the cost of their square: some 0.2 s, whatever the length
         ("refusing 90,000 nested lists / reading one machine", seconds(lambda: refused(nested)) / parsed, 300.0),
         ("refusing 24 MB of YAML / reading one machine", seconds(lambda: refused(huge)) / parsed, 3.0),
     ]  # fmt: skip

@@ -56,6 +56,20 @@ def test_a_page_asks_no_other_host_shows_no_error_and_typesets_its_maths(page, w
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_another_host_to_fetch_from(page, book_html):
+    assert book.foreign((book_html / f"{page}.html").read_text(encoding="utf-8")) == []
+
+
+def test_the_watch_over_pages_sees_a_cdn_and_an_error(tmp_path, visit):
+    (tmp_path / "x.html").write_text(
+        '<!doctype html><script src="https://cdn.example.org/x.js"></script><script>nothing.there()</script>'
+    )
+    with visit((tmp_path / "x.html").as_uri()) as seen:
+        assert seen.blocked == ["https://cdn.example.org/x.js"]
+        assert any("nothing is not defined" in error for error in seen.errors)
+
+
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_page_fits_a_phone_and_axe_finds_nothing_serious(page, theme, sites, visit):
     with visit(f"{sites['http']}/{page}.html", width=360, height=740, theme=theme) as seen:
