@@ -2,7 +2,7 @@
 
 The logo is one tape cell holding a ReLU hinge. The cover shows the two ends of the book: on the left the
 balanced-parentheses machine running, time downward; on the right its table δ as the block of weights that it
-becomes, a column for each rule, a square for each 1.
+becomes, from the second matrix of its transition: a column for each rule, a square for each weight.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from playwright.sync_api import sync_playwright
 
 import setup as machine  # tools/setup.py, beside this file
 import turing
+from turing.dnf import Transition
+from turing.layout import state_vector
 from turing.widgets import Stepper
 
 STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
@@ -39,32 +41,36 @@ def favicon() -> str:
 
 
 def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
-    """δ as weights: rows are next state, symbol written and move; a filled square is a 1."""
-    blocks = [(m.states, ST, "st"), (m.symbols, SYM, "sym2"), (("←", "→"), SCR, "scr5")]
-    rows = [(name, colour, block) for names, colour, block in blocks for name in names]
-    place = {(name, block): i for i, (name, _, block) in enumerate(rows)}
+    """The second matrix of the transition, where it holds δ: next state, symbol written and move by rule."""
+    layout = state_vector(m, bits=7)
+    transition = Transition(m, layout)
+    wide, W = transition.layouts[1], transition[1].weight.detach()
+    rows = [(place, colour) for name, colour in (("st", ST), ("sym2", SYM), ("scr5", SCR)) for place in layout[name]]
+    columns = [(q, a, wide.det[f"{q} {a}"]) for q, a in m.delta]
+    names = [layout.of(place).labels[place - layout.of(place).start] for place, _ in rows]
     left, top = 34.0, 40.0
+    width, height = left + len(columns) * cell + 1, top + len(rows) * cell + 1
     parts = []
-    for k, ((state, symbol), (target, written, move)) in enumerate(m.delta.items()):
+    for k, (q, a, column) in enumerate(columns):
         x = left + k * cell
-        parts.append(f'<text x="{x + cell / 2}" y="{top - 24}" fill="{ST}">{state}</text>')
-        parts.append(f'<text x="{x + cell / 2}" y="{top - 7}" fill="{SYM}">{symbol}</text>')
-        for key in ((target, "st"), (written, "sym2"), ("→" if move > 0 else "←", "scr5")):
-            y, inset = top + place[key] * cell, cell * 0.16
-            side = cell - 2 * inset
-            parts.append(
-                f'<rect x="{x + inset}" y="{y + inset}" width="{side}" height="{side}" fill="{rows[place[key]][1]}"/>'
-            )
-    for i, (name, colour, _) in enumerate(rows):
+        parts.append(f'<text x="{x + cell / 2}" y="{top - 24}" fill="{ST}">{q}</text>')
+        parts.append(f'<text x="{x + cell / 2}" y="{top - 7}" fill="{SYM}">{a}</text>')
+        parts.append(f'<path d="M{x} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
+        for i, (place, colour) in enumerate(rows):
+            side = cell * 0.68 * float(W[place, column]) ** 0.5  # area is magnitude
+            if side:
+                inset = (cell - side) / 2
+                parts.append(
+                    f'<rect x="{x + inset}" y="{top + i * cell + inset}" width="{side}" height="{side}" '
+                    f'fill="{colour}"/>'
+                )
+    parts.append(f'<path d="M{width - 1} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
+    for i, (name, (_, colour)) in enumerate(zip(names, rows, strict=True)):
         parts.append(f'<text x="{left - 12}" y="{top + i * cell + cell * 0.68}" fill="{colour}">{name}</text>')
-    width, height = left + len(m.delta) * cell + 1, top + len(rows) * cell + 1
     for i in range(len(rows) + 1):
         strong = i in (0, len(m.states), len(m.states) + len(m.symbols), len(rows))
         y, ink, thick = top + i * cell, INK if strong else LINE, 1 if strong else 0.5
         parts.append(f'<path d="M{left} {y}H{width - 1}" stroke="{ink}" stroke-width="{thick}"/>')
-    for k in range(len(m.delta) + 1):
-        x = left + k * cell
-        parts.append(f'<path d="M{x} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="IBM Plex Mono" font-size="15" text-anchor="middle">{"".join(parts)}</svg>'

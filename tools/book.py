@@ -139,7 +139,8 @@ def chapter_faults(path: Path) -> list[str]:
     text = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
     headings = re.findall(r"^## (.+?)\s*$", text, re.MULTILINE)
     faults += [f"it has no section {name!r}" for name in SECTIONS if name not in headings]
-    widgets = sum(cell.source.count("Stepper(") for cell in nb.cells if cell.cell_type == "code")
+    code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
+    widgets = len(re.findall(r"\b(?:Stepper|GatePlayground|Adder)\(", code))
     if widgets > 3:
         faults.append(f"it has {widgets} widgets; two or three are enough")
     return faults

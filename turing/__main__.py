@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import signal
 import sys
@@ -11,10 +12,17 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from turing import equations, hinton
 from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
-from turing.machine import Run, TuringMachine
+from turing.machine import Run, TuringMachine, _count
+from turing.network import from_dict
+from turing.pictures import state_diagram
 from turing.zoo import Entry, zoo
+
+if TYPE_CHECKING:
+    from torch import nn
 
 __all__ = ["main"]
 
@@ -26,6 +34,7 @@ CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gig
 SHOWN = 200  # cells of a tape that are printed
 
 ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
+ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save wrote, as a file, text or -"
 EXIT = f"""exit status:
   0    halted; for the other commands, done
   2    bad input or usage; the message is on standard error
@@ -61,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turing",
-        description="Run, show and convert Turing machines.",
+        description="Run, show and convert Turing machines; show networks.",
         epilog=EXIT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -93,9 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--trace", action="store_true", help="print each configuration, the head in brackets")
 
-    show = command("show", _show, "show the rules, states and alphabet of a machine")
-    show.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
-    show.add_argument("--svg", metavar="FILE", help="write the state diagram to FILE as well")
+    show = command("show", _show, "show the rules, states and alphabet of a machine, or the equations of a network")
+    show.add_argument("given", metavar="MACHINE", help=ABOUT_EITHER)
+    show.add_argument("--svg", metavar="FILE", help="write the state diagram, or the weights drawn, to FILE as well")
 
     convert = command("convert", _convert, "write a machine in another format")
     convert.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
@@ -118,35 +127,55 @@ def _steps(text: str) -> int:
     return steps
 
 
-def _machine(given: str) -> tuple[TuringMachine, Entry | None]:
-    """The machine that an argument names, and its entry if it is one of the zoo."""
+def _machine(given: str) -> TuringMachine:
+    """The machine that an argument names."""
+    found = _given(given)
+    if isinstance(found, Entry):
+        return found.machine
+    if isinstance(found, TuringMachine):
+        return found
+    raise ValueError("This is a network, and a machine is expected here. turing show prints the network.")
+
+
+def _given(given: str) -> Entry | TuringMachine | nn.Sequential:
+    """What an argument names: an entry of the zoo, a machine or a network."""
     if given == "-":
         if sys.stdin is None:
             raise ValueError("Standard input is closed, and - reads the machine from there. Give a file instead.")
-        return _read(sys.stdin.fileno(), "standard input"), None
+        return _read(sys.stdin.fileno(), "standard input")
     try:
-        entry = zoo.entry(given)
-        return entry.machine, entry
+        return zoo.entry(given)
     except KeyError as error:
         unknown = error
     if os.path.exists(given) and not os.path.isdir(given):  # a file, or a pipe as in <(command)
-        return _read(given, given), None
+        return _read(given, given)
     try:
-        return parse(given), None
+        return _parsed(given)
     except UnknownFormat:
         if "\n" in given:
             raise
         raise FormatError(f"{unknown} It is no file and no text of a machine either.") from None
 
 
-def _read(file: str | int, name: str) -> TuringMachine:
+def _read(file: str | int, name: str) -> TuringMachine | nn.Sequential:
     try:
         with open(file, encoding="utf-8", closefd=isinstance(file, str)) as stream:
-            return parse(stream.read(LIMIT + 1))  # enough for parse to refuse it; a device may never end
+            return _parsed(stream.read(LIMIT + 1))  # enough for parse to refuse it; a device may never end
     except UnicodeDecodeError:
         raise FormatError(f"{name}: this is not text in UTF-8.") from None
-    except FormatError as error:
+    except ValueError as error:
         raise FormatError(f"{name}: {error}") from None
+
+
+def _parsed(text: str) -> TuringMachine | nn.Sequential:
+    if '"network"' in text and len(text) <= LIMIT:
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            data = None  # parse says where it is wrong
+        if isinstance(data, dict) and data.get("turing") == "network":
+            return from_dict(data)
+    return parse(text)
 
 
 def _visible(text: str) -> str:
@@ -155,7 +184,7 @@ def _visible(text: str) -> str:
 
 
 def _run(args: argparse.Namespace) -> int:
-    machine, _ = _machine(args.machine)
+    machine = _machine(args.machine)
     word = args.word.split() if any(len(symbol) > 1 for symbol in machine.symbols) else args.word
     run = (_traced if args.trace else _watched)(machine, word, args.max_steps)
     _print_rows(
@@ -240,13 +269,14 @@ def _stretch(machine: TuringMachine, run: Run) -> str:
 
 
 def _show(args: argparse.Namespace) -> int:
-    machine, entry = _machine(args.machine)
+    found = _given(args.given)
+    if not isinstance(found, (Entry, TuringMachine)):
+        return _show_network(found, args.svg)
+    machine = found.machine if isinstance(found, Entry) else found
     if args.svg is not None:  # first: a name that is refused leaves nothing half printed
-        from turing.pictures import state_diagram
-
         state_diagram(machine).save(args.svg)
-    if entry:
-        _print_about(entry)
+    if isinstance(found, Entry):
+        _print_about(found)
     marks = {machine.initial: " (initial)"} | {state: " (halts)" for state in machine.halting}
     _print_rows(
         {
@@ -262,8 +292,16 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
+def _show_network(network: nn.Sequential, svg: str | None) -> int:
+    if svg is not None:
+        hinton.draw(network).save(svg)
+    widths = f"{network.layouts[0].width} → {network.layouts[-1].width}"
+    print(f"network: {_count(len(network), 'layer')}, {widths}\n\n{equations.show(network)}")
+    return 0
+
+
 def _convert(args: argparse.Namespace) -> int:
-    machine, _ = _machine(args.machine)
+    machine = _machine(args.machine)
     fitted = fit(machine, args.to) if args.rename else machine
     try:
         text = dumps(fitted, args.to)

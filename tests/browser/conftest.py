@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from pages import page_of
 from playwright.sync_api import Page, sync_playwright
 
 import setup as machine
@@ -102,3 +103,57 @@ def visit(browser):
         context.close()
 
     return _visit
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open a page with widgets; at the end no other address was asked for, and no error was reported."""
+    contexts, trouble = [], []
+
+    def _open(*widgets, theme="light", width=1000, height=900, address=None, **options):
+        file = tmp_path / f"page{len(contexts)}.html"
+        file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        allowed = (file.as_uri(), "blob:", *([address] if address else []))
+
+        def gate(route):
+            if route.request.url.startswith(allowed):
+                route.continue_()
+            else:
+                trouble.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", gate)
+        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.goto(f"{address}/{file.name}" if address else file.as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
+        return page
+
+    _open.trouble = trouble
+    yield _open
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.fixture
+def address(tmp_path):
+    """The folder of the pages, served on loopback."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def send_error(self, code, *_):  # browsers ask for an icon on their own
+            self.send_response(204)
+            self.end_headers()
+
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

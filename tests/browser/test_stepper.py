@@ -1,18 +1,13 @@
 """The widgets in a real browser, with no kernel and no network, held against the interpreter."""
 
-import functools
-import http.server
 import json
-import threading
-from pathlib import Path
 
 import pytest
+from pages import AXE, MODEL, page_of
 
 from paper import BALANCED as PAPER
 from turing import TuringMachine
 from turing.widgets import Predict, Stepper
-
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 
 BB4 = TuringMachine(
     [
@@ -33,77 +28,6 @@ LONG = TuringMachine(
 FOREVER = TuringMachine([("on", "_", "on", "1", 1)], "on", {"off"}, "_")
 HOSTILE = "</script><b>bold</b>"
 NAMED = TuringMachine([(HOSTILE, "_", "<!--", "<i>", 1), ("<!--", "_", HOSTILE, "&amp;", 1)], HOSTILE, set(), "_")
-
-DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0"} | {
-    "scr": "#A9ABB5", "line": "#3A414D", "soft": "#1E242E"
-}  # fmt: skip
-
-
-def page_of(*widgets, theme="light"):
-    """A page with nothing on it but widgets and, as in the book, the colours of the dark theme."""
-    dark = "".join(f"--turing-{name}: {value};" for name, value in DARK.items())
-    shown = "<hr>".join(widget._repr_mimebundle_()[0]["text/html"] for widget in widgets)
-    return (
-        f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>Widgets</title>'
-        f"<style>html[data-theme=dark] {{{dark} background: #14181F; color: #F2F0EA}}</style>"
-        f"</head><body><main><h1>Widgets</h1>{shown}</main></body></html>"
-    )
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """Open a page with widgets; at the end no other address was asked for, and no error was reported."""
-    contexts, trouble = [], []
-
-    def _open(*widgets, theme="light", width=1000, height=900, address=None, **options):
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        allowed = (file.as_uri(), "blob:", *([address] if address else []))
-
-        def gate(route):
-            if route.request.url.startswith(allowed):
-                route.continue_()
-            else:
-                trouble.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.goto(f"{address}/{file.name}" if address else file.as_uri())
-        if options.get("java_script_enabled", True):
-            page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
-        return page
-
-    _open.trouble = trouble
-    yield _open
-    for context in contexts:
-        context.close()
-    assert trouble == []
-
-
-@pytest.fixture
-def address(tmp_path):
-    """The folder of the pages, served on loopback."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def send_error(self, code, *_):  # browsers ask for an icon on their own
-            self.send_response(204)
-            self.end_headers()
-
-    handler = functools.partial(Quiet, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
 
 SHOWN = """root => {
   const cells = [...root.querySelectorAll(".cell")], on = root.querySelector("tr.on");
@@ -426,18 +350,7 @@ def test_a_module_that_throws_leaves_the_fallback_and_reports_to_the_console(ope
     open_page.trouble.clear()
 
 
-# A model as a kernel has it: it can be changed from outside, and remembers what was saved.
-MODEL = """async ([esm, state]) => {
-  const listeners = {}, saved = [];
-  window.module = await import(URL.createObjectURL(new Blob([esm], {type: "text/javascript"})));
-  window.model = {
-    saved, get: key => state[key], off: () => {},
-    save_changes: () => saved.push({word: state.word, step: state.step}),
-    set(key, value) { state[key] = value; (listeners["change:" + key] ?? []).forEach(f => f()) },
-    on: (event, f) => (listeners[event] ??= []).push(f),
-  };
-  window.cleanup = window.module.default.render({model: window.model, el: document.querySelector("main")});
-}"""
+SAVED = "[model.saved.at(-1).word, model.saved.at(-1).step]"
 
 
 def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
@@ -450,13 +363,13 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
     agrees(seen(page), PAPER, list(PAPER.trace("B()E"))[4])
     page.evaluate("model.set('step', 99)")
     agrees(seen(page), PAPER, list(PAPER.trace("B()E"))[9])
-    assert page.evaluate("model.saved.at(-1)") == {"word": "B()E", "step": 9}
+    assert page.evaluate(SAVED) == ["B()E", 9]
     page.evaluate("model.set('step', 0), model.set('word', 'B(E')")
     agrees(seen(page), PAPER, next(PAPER.trace("B(E")))
     assert page.get_by_label("Word").input_value() == "B(E"
     page.get_by_label("Word").fill("B)E")
     press(page, "Step")
-    assert page.evaluate("model.saved.at(-1)") == {"word": "B)E", "step": 1}
+    assert page.evaluate(SAVED) == ["B)E", 1]
     press(page, "Play")
     page.evaluate("cleanup()")
     assert page.get_by_role("button", name="Play").is_visible()

@@ -16,7 +16,12 @@ from textwrap import fill
 
 __all__ = ["Wrong", "check", "exercises", "first_failure"]
 
-CHAPTERS = {"00_machines": "turing.check.machines"}
+CHAPTERS = {
+    "00_machines": "turing.check.machines",
+    "01_gates": "turing.check.gates",
+    "02_dnf": "turing.check.dnf",
+    "03_adders": "turing.check.adders",
+}
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 
 

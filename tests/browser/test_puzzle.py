@@ -1,0 +1,465 @@
+"""The weight puzzles in a real browser, held against turing.check and torch."""
+
+import ast
+import json
+import random
+from functools import cache
+
+import pytest
+import torch
+from test_exercises import tagged, wrong_answers
+
+from pages import AXE, MODEL
+from turing.check import CHAPTERS, exercises, first_failure
+from turing.check.weights import WeightPuzzle, numbers, shown, values
+from turing.widgets import Puzzle
+
+PUZZLES = {
+    name: (chapter, judge)
+    for chapter in CHAPTERS
+    for name, judge in exercises(chapter).items()
+    if isinstance(judge, WeightPuzzle)
+}
+each_puzzle = pytest.mark.parametrize("name", PUZZLES)
+
+
+@cache
+def solutions(chapter):
+    return tagged(chapter, "solution")
+
+
+def fitted(name, answer):
+    """The same function in the grid of the page, missing neurons as zeros and missing layers as identities."""
+    puzzle, layers = PUZZLES[name][1], numbers(answer)
+    grid = puzzle.zeros()
+    while len(layers) < len(grid):
+        n = len(layers[-1][1])
+        layers.append((torch.eye(n).tolist(), [0.0] * n))
+    if len(layers) > len(grid) or any(len(b) > len(c) for (_, b), (_, c) in zip(layers, grid, strict=True)):
+        return None
+    for (W, b), (V, c) in zip(layers, grid, strict=True):
+        for row in W:
+            row += [0.0] * (len(V[0]) - len(row))
+        W += [[0.0] * len(V[0]) for _ in range(len(V) - len(W))]
+        b += [0.0] * (len(c) - len(b))
+    return layers
+
+
+def returning(name, layers):
+    def answer():
+        return layers
+
+    answer.__name__ = name
+    return answer
+
+
+def lines(layers):
+    """The numbers as the page shows them: a line a neuron, the bias last."""
+    return [[*row, bias] for W, b in layers for row, bias in zip(W, b, strict=True)]
+
+
+def type_in(page, layers):
+    for line, row in enumerate(lines(layers)):
+        fields = page.locator(".grid tbody tr").nth(line).locator("input")
+        for j, number in enumerate(row):
+            fields.nth(j).fill(shown(number))
+
+
+def put(page, layers):
+    """All numbers at once."""
+    page.evaluate(SET, [[shown(x) for x in row] for row in lines(layers)])
+
+
+SET = """rows => {
+  const lines = [...document.querySelectorAll(".grid tbody tr")];
+  lines.forEach((line, i) => [...line.querySelectorAll("input")].forEach((input, j) => {
+    input.value = rows[i][j];
+    input.dispatchEvent(new Event("input"));
+  }));
+}"""
+SHOWN = """root => ({
+  status: root.querySelector(".status").textContent.trim(),
+  trace: [...root.querySelectorAll(".trace div")].map(line => line.textContent),
+  rows: [...root.querySelectorAll(".truth tbody tr")].map(row => ({
+    mark: row.querySelector(".mark span").getAttribute("aria-label"),
+    sign: row.querySelector(".mark").textContent,
+    cells: [...row.querySelectorAll("td:not(.mark)")].map(cell => cell.title || cell.textContent),
+    wrong: [...row.querySelectorAll(".wrong")].length,
+    on: row.classList.contains("on"),
+    current: row.getAttribute("aria-current"),
+    visible: row.checkVisibility(),
+  })),
+  equations: [...root.querySelectorAll(".equations div")].map(line => line.textContent.replaceAll("\\u00a0", " ")),
+})"""
+
+
+def seen(page):
+    """What the first puzzle shows, after a check that marks and signs say the same."""
+    found = page.locator(".turing-puzzle").first.evaluate(SHOWN)
+    for row in found["rows"]:
+        assert (row["mark"], row["sign"], row["wrong"] == 0) in {("right", "✓", True), ("wrong", "✗", False)}
+        assert row["on"] == (row["current"] == "true")
+    return found
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def agrees(page, name, layers):
+    """The table holds what the judge finds, row by row."""
+    puzzle = PUZZLES[name][1]
+    for (row, expected), got in zip(puzzle.rows(), seen(page)["rows"], strict=True):
+        found = values(layers, row)
+        inside = [shown(x) for vector in found for x in vector]
+        assert got["cells"] == [*puzzle.given(row), *map(str, expected), *inside]
+        assert got["mark"] == ("right" if found[-1] == list(expected) else "wrong")
+
+
+@each_puzzle
+def test_the_solution_typed_into_the_page_is_accepted_in_the_words_of_the_check(name, open_page):
+    chapter, judge = PUZZLES[name]
+    layers = fitted(name, solutions(chapter)[name]())
+    page = open_page(Puzzle(name))
+    type_in(page, layers)
+    assert seen(page)["status"] == f"{name}: right on {judge(layers)}."
+    press(page, "Check")
+    assert seen(page)["status"] == f"{name}: right on {judge(layers)}."
+    assert not any(row["on"] for row in seen(page)["rows"])
+    agrees(page, name, layers)
+
+
+@each_puzzle
+def test_wrong_answers_are_rejected_at_the_row_that_the_check_names(name, open_page):
+    chapter, judge = PUZZLES[name]
+    found = [(first_failure(answer), fitted(name, answer())) for answer in wrong_answers(chapter, name)]
+    fitting = [(failure, layers) for failure, layers in found if layers]
+    assert len(fitting) >= 2
+    page = open_page(Puzzle(name))
+    for failure, layers in fitting:
+        sentence, *vectors = first_failure(returning(name, layers)).split("\n")
+        assert sentence == failure.split("\n")[0]
+        put(page, layers)
+        right = sum(values(layers, row)[-1] == list(expected) for row, expected in judge.rows())
+        count = f"{right} of {len(judge.rows())} rows right."
+        assert seen(page)["status"] == count
+        press(page, "Check")
+        shows = seen(page)
+        assert shows["status"] == f"{count} {sentence}"
+        (inverted,) = [row for row, got in zip(judge.rows(), shows["rows"], strict=True) if got["on"]]
+        assert f"For {judge.row_name(inverted[0])} your network" in sentence
+        told = [" ".join(pair.split("=")[1] for pair in line.split()[2:]) for line in shows["trace"]]
+        assert told == [vector.split(None, 2)[2] for vector in vectors]
+        agrees(page, name, layers)
+
+
+@each_puzzle
+def test_random_weights_give_in_the_page_what_they_give_in_torch(name, open_page):
+    puzzle, pick = PUZZLES[name][1], random.Random(name)
+    page = open_page(Puzzle(name))
+    for _ in range(24):
+        layers = [([[pick.randint(-8, 8) / 4 for _ in row] for row in W], [pick.randint(-8, 8) / 4 for _ in b])
+                  for W, b in puzzle.zeros()]  # fmt: skip
+        put(page, layers)
+        agrees(page, name, layers)
+        x = torch.tensor([row for row, _ in puzzle.rows()], dtype=torch.float64)
+        for W, b in layers:
+            x = torch.relu(x @ torch.tensor(W, dtype=torch.float64).T + torch.tensor(b, dtype=torch.float64))
+        outputs = [[float(cell) for cell in row["cells"][-x.shape[1] :]] for row in seen(page)["rows"]]
+        assert outputs == x.tolist()
+
+
+def module(page, puzzle):
+    """Run the widget's module on a model as a kernel has it."""
+    page.add_style_tag(content=puzzle._css)
+    page.evaluate(MODEL, [puzzle._esm, puzzle.get_state(["name", "puzzle", "layers"])])
+
+
+def test_the_page_adds_and_writes_floats_as_python_does(open_page):
+    page, pick = open_page(), random.Random(0)
+    module(page, Puzzle("majority"))
+    sums = [([[pick.uniform(-1, 1) for _ in range(3)] for _ in range(2)], [pick.random(), 0.1]) for _ in range(50)]
+    sums += [([[1e308, 1e308, -1e308]] * 2, [1e308, 0]), ([[0.1, 0.2, 0.3]] * 2, [0.3, -0.3])]
+    got = page.evaluate(
+        "all => all.map(layer => module.values([layer], [1, 1, 1])[0].map(module.shown))",
+        [list(layer) for layer in sums],
+    )
+    assert got == [[shown(x) for x in values([layer], [1, 1, 1])[0]] for layer in sums]
+    told = [0, 1, -2, 0.5, 0.1 + 0.2, 1e-4, 9.5e-5, 1e-7, 1.25e-10, 5e-324, 123456.75, 1e15, 1e16, 1.5e21, 1.7e308]
+    assert page.evaluate("all => all.map(module.shown)", told) == [shown(x) for x in told]
+
+
+TYPED = {
+    "2": 2, "-1": -1, "−1": -1, "–1": -1, "－1": -1, "+3": 3, " 0.5 ": 0.5, ".5": 0.5, "0,5": 0.5, "2.": 2,
+    "1/2": 0.5, "-1/4": -0.25, "½": 0.5, "−½": -0.5, "1e-3": 0.001, "-0": 0,
+    "": 0, "-": 0, "−": 0, ".": 0, "-.": 0, "3/": 3,
+    "x": None, "1 2": None, "--1": None, "1/0": None, "1/2/3": None, "1e999": None, "½½": None, "0x10": None,
+    "Infinity": None, "NaN": None, "1.2.3": None,
+}  # fmt: skip
+
+
+def test_a_number_may_be_typed_in_many_ways(open_page):
+    page = open_page()
+    module(page, Puzzle("majority"))
+    assert page.evaluate("all => all.map(text => module.parse(text) ?? null)", list(TYPED)) == list(TYPED.values())
+    assert not page.evaluate("Object.is(module.parse('-0'), -0)")
+
+
+def test_what_is_no_number_is_named_and_the_last_good_one_stays(open_page):
+    page = open_page(Puzzle("majority"))
+    field = page.get_by_label("weight of b in h2", exact=True)
+    field.fill("2")
+    before = seen(page)["rows"]
+    field.fill("2x")
+    assert seen(page)["status"] == (
+        "4 of 8 rows right. The weight of b in h2 is '2x', which is not a number. The last good one stays."
+    )
+    assert seen(page)["rows"] == before
+    assert field.get_attribute("aria-invalid") == "true"
+    press(page, "Check")
+    assert page.evaluate("document.activeElement.ariaLabel") == "weight of b in h2"
+    field.fill("−½")
+    field.blur()
+    assert field.input_value() == "−0.5"
+    assert field.get_attribute("aria-invalid") != "true"
+
+
+def test_the_equations_follow_the_numbers(open_page):
+    page = open_page(Puzzle("majority"))
+    assert seen(page)["equations"] == ["h1 = ReLU(0)", "h2 = ReLU(0)", "out = ReLU(0)"]
+    put(page, [([[-1, -1, -1], [-1, 2, 0.5]], [2, 0]), ([[1, -2]], [-1])])
+    assert seen(page)["equations"] == [
+        "h1 = ReLU(2 − a − b − c)", "h2 = ReLU(2 b − a + 0.5 c)", "out = ReLU(h1 − 2 h2 − 1)"
+    ]  # fmt: skip
+    put(page, [([[-1, 0, 0], [0, 0, 0]], [0, -3]), ([[-1, 3]], [1])])
+    assert seen(page)["equations"] == ["h1 = ReLU(−a)", "h2 = ReLU(−3)", "out = ReLU(1 − h1 + 3 h2)"]
+    page = open_page(Puzzle("embedded"))
+    assert seen(page)["equations"][0] == "x0 ← ReLU(x0)"
+
+
+def test_keys_move_from_number_to_number_and_check(open_page):
+    page = open_page(Puzzle("majority"))
+
+    def at(key=None):
+        if key:
+            page.keyboard.press(key)
+        return page.evaluate("document.activeElement.ariaLabel")
+
+    page.get_by_label("weight of a in h1", exact=True).focus()
+    assert at("ArrowRight") == "weight of b in h1"
+    assert at("ArrowDown") == "weight of b in h2"
+    assert at("ArrowLeft") == "weight of a in h2"
+    assert at("ArrowLeft") == "weight of a in h2"
+    assert at("ArrowDown") == "weight of h1 in out"
+    assert at("ArrowDown") == "weight of h1 in out"
+    assert at("ArrowUp") == "weight of a in h2"
+    page.keyboard.type("-1")  # replaces the number, since it is selected
+    assert at("ArrowLeft") == "weight of a in h2"  # moves the caret
+    assert at("ArrowRight") == "weight of a in h2"
+    assert at("ArrowRight") == "weight of b in h2"
+    assert page.get_by_label("weight of a in h2", exact=True).input_value() == "−1"
+    assert at("Alt+ArrowRight") == "weight of b in h2"
+    assert at("Tab") == "weight of c in h2"
+    assert at("Tab") == "bias of h2"
+    assert at("ArrowDown") == "bias of out"
+    page.keyboard.press("Enter")
+    assert at() == "bias of out"
+    assert "For a=0 b=1 c=1 your network gives out=0; 1 was expected." in seen(page)["status"]
+    assert [row["on"] for row in seen(page)["rows"]].index(True) == 3
+
+
+def test_a_puzzle_is_solved_by_keys_alone(open_page):
+    page = open_page(Puzzle("equal_bits"))
+    page.get_by_label("weight of a in h1", exact=True).focus()
+    for text in ["1", "-1", "0", "-1", "1", "0", "-1", "-1", "1"]:
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    assert seen(page)["status"] == "equal_bits: right on all 4 rows, with 3 neurons in 2 layers."
+
+
+def test_buttons_change_the_number_last_touched_which_keeps_the_focus(open_page):
+    page = open_page(Puzzle("majority"))
+    assert page.locator(".target").text_content() == "weight of a in h1"
+    field = page.get_by_label("bias of h2", exact=True)
+    field.click()
+    assert page.locator(".target").text_content() == "bias of h2"
+    for name, text in [("+1", "1"), ("+1", "2"), ("±", "−2"), ("−1", "−3"), ("±", "3")]:
+        press(page, name)
+        assert field.input_value() == text
+    assert page.evaluate("document.activeElement.ariaLabel") == "bias of h2"
+    assert page.get_by_role("group", name="Change the bias of h2").is_visible()
+    field.fill("x")
+    press(page, "±")
+    assert field.input_value() == "−3"
+    assert "not a number" not in seen(page)["status"]
+
+
+def test_the_reader_chooses_how_many_hidden_neurons_majority_has(open_page):
+    page = open_page(Puzzle("majority"))
+    fewer = page.get_by_role("button", name="One neuron fewer in layer 1")
+    more = page.get_by_role("button", name="One neuron more in layer 1")
+    assert more.is_disabled()
+    put(page, [([[1, 1, 1], [1, 1, 1]], [-1, -2]), ([[1, -1]], [0])])
+    assert seen(page)["status"] == "majority: right on all 8 rows, with 3 neurons in 2 layers."
+    fewer.click()
+    assert fewer.is_disabled()
+    assert page.locator(".grid input").count() == 4 + 2
+    assert page.locator(".size b").text_content() == "1 neuron"
+    assert seen(page)["equations"] == ["h1 = ReLU(a + b + c − 1)", "out = ReLU(h1)"]
+    put(page, [([[-1, -1, -1]], [2]), ([[-1]], [1])])
+    assert seen(page)["status"] == "majority: right on all 8 rows, with 2 neurons in 2 layers."
+    more.click()
+    assert seen(page)["status"] == "majority: right on all 8 rows, with 3 neurons in 2 layers."
+    assert seen(page)["equations"] == ["h1 = ReLU(2 − a − b − c)", "h2 = ReLU(0)", "out = ReLU(1 − h1)"]
+    fewer.click()
+    press(page, "Start again")
+    assert seen(page)["equations"] == ["h1 = ReLU(0)", "h2 = ReLU(0)", "out = ReLU(0)"]
+
+
+def test_start_again_brings_the_identity_of_embedded_back(open_page):
+    page = open_page(Puzzle("embedded"))
+    page.get_by_label("weight of x2 in x0", exact=True).fill("7")
+    press(page, "Start again")
+    agrees(page, "embedded", PUZZLES["embedded"][1].zeros())
+
+
+@pytest.mark.parametrize(("name", "long"), [("majority", False), ("multiplier", True)])
+def test_a_long_table_shows_its_first_wrong_row_and_unfolds(name, long, open_page):
+    page = open_page(Puzzle(name))
+    visible = [row["visible"] for row in seen(page)["rows"]]
+    fold = page.get_by_role("button", name="Show all 16 rows")
+    assert fold.is_visible() == long
+    if not long:
+        assert all(visible)
+        return
+    assert [row["mark"] for row in seen(page)["rows"]].index("wrong") == visible.index(True) == 5
+    assert sum(visible) == 1
+    fold.click()
+    assert all(row["visible"] for row in seen(page)["rows"])
+    press(page, "Show one row")
+    put(page, fitted(name, solutions("03_adders")[name]()))
+    assert [row["visible"] for row in seen(page)["rows"]] == [True] + [False] * 15
+
+
+@pytest.mark.parametrize("name", ["majority", "embedded", "flip_delta"])
+def test_the_answer_is_copied_as_python(name, open_page):
+    chapter, judge = PUZZLES[name]
+    layers = fitted(name, solutions(chapter)[name]())
+    layers[0][0][0][0] = -0.5
+    page = open_page(Puzzle(name), permissions=["clipboard-read", "clipboard-write"])
+    put(page, layers)
+    press(page, "Copy as Python")
+    page.get_by_text("Copied. Paste it behind return.").wait_for()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert text == page.locator(".python").text_content()
+    assert max(map(len, text.split("\n"))) <= 72
+    assert numbers(ast.literal_eval(text)) == layers
+    assert judge.read(ast.literal_eval(text)) == layers
+
+
+def test_without_a_clipboard_the_text_is_there_to_copy(open_page):
+    page = open_page(Puzzle("embedded"))
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    press(page, "Copy as Python")
+    page.get_by_text("Copy the selected text, and paste it behind return.").wait_for()
+    assert page.evaluate("getSelection().toString()").strip() == page.locator(".python").text_content()
+    page.get_by_label("weight of x2 in x0", exact=True).fill("1")
+    assert "[1, 0, 1, 0]" in page.locator(".python").text_content()
+    assert page.locator(".hint").text_content() == ""
+
+
+@each_puzzle
+def test_a_phone_never_scrolls_sideways_and_every_number_is_in_reach(name, open_page):
+    page = open_page(Puzzle(name), width=360, height=640)
+    press(page, "Check")
+    press(page, "Copy as Python")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for frame in page.locator(".layer .frame").all():
+        assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
+    last = page.locator(".grid input").last
+    last.click()
+    bar, field = page.locator(".bar").bounding_box(), last.bounding_box()
+    assert bar["y"] >= 0
+    assert bar["y"] + bar["height"] <= field["y"]
+    assert field["y"] + field["height"] <= 640
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("name", ["majority", "multiplier"])
+def test_everything_to_touch_is_44_pixels_or_more_each_way(name, width, open_page):
+    page = open_page(Puzzle(name), width=width)
+    targets = page.locator(".turing-puzzle :is(button, input):visible").all()
+    assert len(targets) == {"majority": 11 + 8, "multiplier": 49 + 7}[name]
+    for target in targets:
+        box = target.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+
+
+def test_a_wide_page_puts_a_small_table_beside_the_grids_and_equations_in_line_with_them(open_page):
+    for width, beside in ((1000, True), (500, False)):
+        page = open_page(Puzzle("majority"), width=width)
+        work, result = page.locator(".work").bounding_box(), page.locator(".result").bounding_box()
+        assert (result["x"] > work["x"] + work["width"]) == beside
+    page = open_page(Puzzle("flip_delta"))
+    put(page, fitted("flip_delta", solutions("02_dnf")["flip_delta"]()))
+    rows, equations = page.locator(".grid tbody tr").all(), page.locator(".equations div").all()
+    for row, equation in zip(rows, equations, strict=True):
+        box, line = row.bounding_box(), equation.bounding_box()
+        assert abs(box["y"] + box["height"] / 2 - line["y"] - line["height"] / 2) <= 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1000])
+def test_axe_finds_nothing(theme, width, open_page):
+    page = open_page(*map(Puzzle, ["majority", "flip_delta", "multiplier", "embedded"]), theme=theme, width=width)
+    for button in page.get_by_role("button", name="Check").all():
+        button.click()
+    page.locator(".grid input").first.fill("x")
+    press(page, "Copy as Python")
+    page.locator(".python").first.wait_for()
+    page.evaluate(AXE)
+    assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))") == []
+
+
+def test_only_slices_have_a_colour(open_page):
+    page = open_page(Puzzle("flip_delta"), Puzzle("majority"))
+    press(page, "Check")
+    coloured = page.evaluate("""[...document.querySelectorAll(".turing-puzzle *")].filter(node =>
+      ["color", "backgroundColor", "borderTopColor"].some(key => {
+        const [r, g, b] = getComputedStyle(node)[key].match(/[\\d.]+/g).map(Number);
+        return Math.max(r, g, b) - Math.min(r, g, b) > 16;
+      })).map(node => node.textContent)""")
+    assert set(coloured) == {"st[go]", "st[halt]", "sym[_]", "sym[0]", "sym[1]", "st", "sym"} | {""}
+
+
+def test_two_puzzles_are_solved_on_their_own(open_page):
+    page = open_page(Puzzle("equal_bits"), Puzzle("equal_bits"))
+    page.get_by_label("bias of out", exact=True).last.fill("1")
+    assert page.locator(".status").all_text_contents() == ["2 of 4 rows right. ", "2 of 4 rows right. "]
+    assert page.locator(".equations").all_inner_texts()[1::2] == ["out = ReLU(0)", "out = ReLU(1)"]
+
+
+def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
+    page = open_page(Puzzle("majority"), java_script_enabled=False)
+    assert page.locator(".turing-fallback tbody tr").count() == 8
+    assert page.locator(".turing-fallback table").is_visible()
+    page = open_page(Puzzle("majority"))
+    assert not page.locator(".turing-fallback").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".turing-fallback").is_visible()
+    assert not page.locator(".turing-puzzle").is_visible()
+
+
+def test_a_kernel_fills_the_page_and_hears_of_the_reader(open_page):
+    page, puzzle = open_page(), Puzzle("majority")
+    module(page, puzzle)
+    page.get_by_label("bias of h1", exact=True).fill("2")
+    assert page.evaluate("model.saved.at(-1).layers") == [[[[0] * 3] * 2, [2, 0]], [[[0, 0]], [0]]]
+    puzzle.layers = [([[-1, -1, -1]], [2]), ([[-1]], [1])]
+    page.evaluate("layers => model.set('layers', layers)", json.loads(json.dumps(puzzle.layers)))
+    assert seen(page)["status"] == "majority: right on all 8 rows, with 2 neurons in 2 layers."
+    assert page.locator(".grid input").count() == 6
+    page.get_by_role("button", name="One neuron more in layer 1").click()
+    puzzle.set_state({"layers": page.evaluate("model.saved.at(-1).layers")})
+    assert puzzle.layers == [[[[-1.0] * 3, [0.0] * 3], [2.0, 0.0]], [[[-1.0, 0.0]], [1.0]]]
+    page.evaluate("cleanup()")

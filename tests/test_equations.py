@@ -1,0 +1,371 @@
+"""Equations: every name that is printed is true, and every gate that there is has a name."""
+
+import re
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import turing
+from turing import Layout, show
+from turing.adders import FullAdder, HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
+from turing.dnf import DNF, Transition
+from turing.equations.rows import MOST_INPUTS
+from turing.gates import AND, NAND, NOR, NOT, OR, XOR, Layer, Readout, embed
+from turing.layout import state_vector
+
+AB, ABC = Layout(a=1, b=1), Layout(a=1, b=1, c=1)
+HALF_ADDER = """\
+layer 1 of 3
+a ← ReLU(a + b − 1)   AND(a, b)
+b ← ReLU(1 − a − b)   NOR(a, b)
+
+layer 2 of 3                      of the inputs
+a ← ReLU(1 − a)       NOT(a)      NAND(a, b)
+b ← ReLU(1 − b)       NOT(b)      OR(a, b)
+
+layer 3 of 3                      of the inputs
+a ← ReLU(a + b − 1)   AND(a, b)   XOR(a, b)
+b ← ReLU(1 − a)       NOT(a)      AND(a, b)"""
+
+
+def value_of(name: str, row: dict[str, int]) -> float:
+    """What a printed name says for given inputs."""
+    if factor := re.fullmatch(r"(\d[\d.e-]*)(?:·(.*))?", name):
+        return float(factor[1]) * (value_of(factor[2], row) if factor[2] else 1)
+    if choice := re.fullmatch(r"(\S+) if (\S+) else (\S+)", name):
+        return value_of(choice[1 if value_of(choice[2], row) else 3], row)
+    if name.startswith("¬"):
+        return 1 - value_of(name[1:], row)
+    call = re.fullmatch(r"(.+?) ?\((.*)\)", name)
+    if not call:
+        return row[name]
+    parts, depth = [""], 0
+    for character in call[2].replace(", ", ","):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character.replace(",", ", ")
+    ones, of = sum(value_of(part, row) for part in parts), len(parts)
+    if counted := re.fullmatch(r"(exactly|at least|at most) (\d+) of", call[1]):
+        n = int(counted[2])
+        return {"exactly": ones == n, "at least": ones >= n, "at most": ones <= n}[counted[1]]
+    return {
+        "COPY": ones == 1, "NOT": ones == 0, "AND": ones == of, "NAND": ones < of, "OR": ones > 0, "NOR": ones == 0,
+        "XOR": ones % 2 == 1, "XNOR": ones % 2 == 0, "MAJ": 2 * ones > of,
+    }[call[1]]  # fmt: skip
+
+
+def rows_of(names: str) -> list[dict[str, int]]:
+    return [dict(zip(names, bits, strict=True)) for bits in product((0, 1), repeat=len(names))]
+
+
+def relu_row(weights: list[float], bias: float, row: dict[str, int]) -> float:
+    return max(0.0, bias + sum(w * x for w, x in zip(weights, row.values(), strict=True)))
+
+
+def gate_of(weights: list[float], bias: float) -> str:
+    layer = nn.Linear(len(weights), 1, dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight[0], layer.bias[0] = torch.tensor(weights, dtype=torch.float64), bias
+    return show(layer, [Layout(**dict.fromkeys("abcdefgh"[: len(weights)], 1)), Layout(y=1)]).layers[0][0].gate
+
+
+def test_the_half_adder_prints_the_three_layers_of_the_paper():
+    assert str(show(HalfAdder(2, 0, 1), AB)) == HALF_ADDER
+    assert repr(show(HalfAdder(2, 0, 1), AB)) == HALF_ADDER
+    assert max(map(len, HALF_ADDER.splitlines())) <= 80
+
+
+def test_one_layer_has_no_heading_and_rows_that_pass_their_own_place_on_are_left_out():
+    layer = embed(5, (AND(2), [0, 3], 0), (NOR(3), [0, 3, 4], 3))
+    assert str(show(layer, Layout(pos3=3, add=2))) == (
+        "pos3[0] ← ReLU(pos3[0] + add[0] − 1)            AND(pos3[0], add[0])\n"
+        "add[0]  ← ReLU(1 − pos3[0] − add[0] − add[1])   NOR(pos3[0], add[0], add[1])"
+    )
+
+
+def test_a_layer_that_changes_nothing_says_so():
+    assert str(show(embed(3))) == "every place stays as it is"
+    assert str(show(nn.Sequential(embed(1), NOT()))) == (
+        "layer 1 of 2\n"
+        "every place stays as it is\n"
+        "\n"
+        "layer 2 of 2               of the inputs\n"
+        "x ← ReLU(1 − x)   NOT(x)   NOT(x)"
+    )
+
+
+def test_a_row_is_only_left_out_if_it_is_exactly_the_identity_under_the_same_name():
+    assert show(Layer([[1, 0], [0, 1]], [0, 0]), [AB, Layout(a=1, c=1)]).layers == ((("c", "ReLU(b)", "COPY(b)", ""),),)
+    assert [line.place for line in show(Layer([[1, 0], [0, 1.001]], [0, 0]), AB).layers[0]] == ["b"]
+    assert [line.place for line in show(Layer([[1, 0], [0, 1]], [0.001, 0]), AB).layers[0]] == ["a"]
+    assert [line.gate for line in show(Layer([[0, 1], [1, 0]], [0, 0]), AB).layers[0]] == ["COPY(b)", "COPY(a)"]
+
+
+def test_lookahead_shows_its_carries_as_ands_and_its_readout_without_relu():
+    assert (
+        str(show(LookaheadAdder(2)))
+        == """\
+layer 1 of 2
+carry[0]    ← ReLU(right)                     COPY(right)
+carry[1]    ← ReLU(p[0] + right − 1)          AND(p[0], right)
+borrow[0]   ← ReLU(left)                      COPY(left)
+borrow[1]   ← ReLU(left − p[0])               AND(¬p[0], left)
+p_carry[0]  ← ReLU(p[0] + right − 1)          AND(p[0], right)
+p_carry[1]  ← ReLU(p[0] + p[1] + right − 2)   AND(p[0], p[1], right)
+p_borrow[0] ← ReLU(p[0] + left − 1)           AND(p[0], left)
+p_borrow[1] ← ReLU(p[1] + left − p[0] − 1)    AND(¬p[0], p[1], left)
+
+layer 2 of 2
+p[0]        ← p[0] + carry[0] + borrow[0] − 2 p_carry[0] − 2 p_borrow[0]
+p[1]        ← p[1] + carry[1] + borrow[1] − 2 p_carry[1] − 2 p_borrow[1]"""
+    )
+
+
+def test_the_transition_of_the_paper_shows_its_detectors_and_where_each_is_sent():
+    machine = turing.zoo["balanced_parentheses"]
+    shown = show(Transition(machine, state_vector(machine, bits=7)))
+    detectors, routes = shown.layers
+    assert [line.gate for line in detectors] == [
+        f"AND(st[{state}], sym1[{symbol}])" for state in machine.states for symbol in machine.symbols
+    ]
+    found = {line.place: line.value for line in routes}
+    assert found["st[R]"] == "ReLU(det[I B] + det[R (] + det[R *] + det[M (])"
+    assert found["sym1"] == found["pos3"] == found["scr4"] == found["st[I]"] == "0"
+    assert not any(place.startswith(("pos1", "pos2")) for place in found)
+    (line,) = (line for line in routes if line.place == "st[T]")
+    assert line[1:] == ("ReLU(det[V B])", "COPY(det[V B])", "AND(st[V], sym1[B])")
+
+
+def test_the_full_adder_is_parity_and_majority_of_its_inputs():
+    last = {line.place: line.of_inputs for layer in show(FullAdder(3, 0, 1, 2), ABC).layers for line in layer}
+    assert last == {"a": "XOR(a, b, c)", "b": "", "c": "MAJ(a, b, c)"}
+
+
+def test_gates_are_named_in_every_layer_of_long_adders():
+    for adder in (RippleCarryAdder(6), MoveAdder(7)):
+        lines = [line for layer in show(adder).layers[3:-1] for line in layer]
+        assert all(line.gate for line in lines if line.value != "0")
+    sums = {line.place: line.of_inputs for line in show(RippleCarryAdder(1)).layers[5]}
+    assert sums["a"] == "XOR(a, b, carry)"
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1, 0.999, -1])
+def test_a_perturbed_half_adder_keeps_the_name_of_a_gate_only_where_the_gate_stays(factor):
+    tried = 0
+    for number, layer in enumerate(HalfAdder(2, 0, 1)):
+        for i, j in product(range(2), range(3)):  # two weights and the bias
+            net = HalfAdder(2, 0, 1)
+            part = net[number].bias[i : i + 1] if j == 2 else net[number].weight[i, j : j + 1]
+            if part.item() == 0:
+                continue
+            tried += 1
+            with torch.no_grad():
+                part *= factor
+            name = show(net, AB).layers[number][i].gate
+            before = show(HalfAdder(2, 0, 1), AB).layers[number][i].gate
+            x = torch.tensor([list(row.values()) for row in rows_of("ab")])
+            same = torch.equal(layer(x)[:, i], net[number](x)[:, i])
+            assert (name == before) == same
+            assert not same or factor == 1.1, "a smaller number is never the same gate"
+    assert tried == 15
+
+
+def test_a_perturbed_first_layer_takes_the_name_from_what_depends_on_it():
+    net = HalfAdder(2, 0, 1)
+    with torch.no_grad():
+        net[0].weight[0, 0] = 0.9
+    assert [[line.gate for line in layer] for layer in show(net, AB).layers] == [
+        ["0.9·AND(a, b)", "NOR(a, b)"], ["", "NOT(b)"], ["", ""],
+    ]  # fmt: skip
+    assert [line.of_inputs for line in show(net, AB).layers[2]] == ["", "0.9·AND(a, b)"]
+
+
+def test_a_linear_layer_written_by_hand_is_recognised_whatever_the_order_of_its_rows():
+    W = [[-1, -1, 0], [1, 1, 1], [1, -1, 0], [0, 0, -1], [0, 2, 0], [1, 1, 0], [0, 0, 0], [0, 0, 0], [-1, 0, 0]]
+    b = [1, -2, 0, 1, 0, 0, 0, 3, 0]
+    gates = ["NOR(a, b)", "AND(a, b, c)", "AND(a, ¬b)", "NOT(c)", "2·COPY(b)", "", "", "3", "0"]
+    for turn in range(len(W)):
+        order = [*range(turn, len(W)), *range(turn)]
+        linear = nn.Linear(3, len(W))
+        with torch.no_grad():
+            linear.weight[:] = torch.tensor(W)[order]
+            linear.bias[:] = torch.tensor(b)[order]
+        for network in (linear, nn.Sequential(linear, nn.ReLU())):
+            (lines,) = show(network, [ABC, Layout(y=len(W))]).layers
+            assert [line.gate for line in lines] == [gates[i] for i in order]
+    (line,) = show(nn.Sequential(linear), [ABC, Layout(y=9)]).layers[0][-1:]
+    assert (line.value, line.gate) == ("3", "3")
+
+
+def test_a_sum_without_relu_is_a_gate_only_if_it_is_a_copy_a_not_or_constant():
+    lines = show(Readout([[1, 0], [0, -1], [1, 1], [1, -1], [0, 0], [-1, 0]], [0, 1, -1, 0, 2, 0]), [AB, Layout(y=6)])
+    assert [line.gate for line in lines.layers[0]] == ["COPY(a)", "NOT(b)", "", "", "2", ""]
+    assert [line.value for line in lines.layers[0]] == ["a", "1 − b", "a + b − 1", "a − b", "2", "−a"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.permutations(range(2)),
+    st.permutations(range(2)),
+    st.lists(st.floats(0.01, 100), min_size=5, max_size=5),
+)
+def test_hidden_neurons_may_be_permuted_and_rescaled_and_xor_is_still_recognised(first, second, scales):
+    net, (c1, c2) = XOR(), torch.tensor(scales[:4]).reshape(2, 2)
+    one, two, three = net
+    with torch.no_grad():
+        for layer, c, order, after in ((one, c1, first, two), (two, c2, second, three)):
+            layer.weight[:], layer.bias[:] = (layer.weight * c[:, None])[order], (layer.bias * c)[order]
+            after.weight[:] = (after.weight / c)[:, order]
+    shown = show(net, AB).layers
+    assert {re.sub(r".*·", "", line.gate) for line in shown[0]} == {"AND(a, b)", "NOR(a, b)"}
+    assert {re.sub(r".*·", "", line.of_inputs) for line in shown[1]} == {"NAND(a, b)", "OR(a, b)"}
+    assert shown[2][0].of_inputs == "XOR(a, b)"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_any_conjunction_of_literals_is_recognised_with_any_slack_and_lost_without(data):
+    k = data.draw(st.integers(1, 8))
+    signs = data.draw(st.lists(st.sampled_from([1, -1]), min_size=k, max_size=k))
+    top = data.draw(st.sampled_from([1, 0.5, 3]))
+    weights = [sign * (top + data.draw(st.integers(0, 8)) / 4) for sign in signs]
+    bias = top - sum(w for w in weights if w > 0)
+    names = "abcdefgh"[:k]
+    name = gate_of(weights, bias)
+    assert (
+        all(value_of(name, row) == pytest.approx(relu_row(weights, bias, row)) for row in rows_of(names)) or "…" in name
+    )
+    weights[data.draw(st.integers(0, k - 1))] *= 0.99 * top / max(map(abs, weights))
+    bias = top - sum(w for w in weights if w > 0)
+    assert gate_of(weights, bias) == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(-3, 3).filter(bool), min_size=1, max_size=4), st.integers(-6, 6))
+def test_a_neuron_has_a_name_if_and_only_if_it_is_nought_or_one_number(weights, bias):
+    values = [relu_row(weights, bias, row) for row in rows_of("abcd"[: len(weights)])]
+    name = gate_of(weights, bias)
+    assert bool(name) == (len({value for value in values if value > 0}) < 2)
+    if name:
+        assert [value_of(name, row) for row in rows_of("abcd"[: len(weights)])] == values
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_every_name_for_a_function_of_the_inputs_is_true(data):
+    def layer(rows: int, columns: int, kind=Layer):
+        numbers = st.lists(st.sampled_from([-2, -1, -1, 0, 0, 1, 1, 2]), min_size=columns + 1, max_size=columns + 1)
+        drawn = [data.draw(numbers) for _ in range(rows)]
+        return kind([row[1:] for row in drawn], [row[0] for row in drawn])
+
+    net = nn.Sequential(layer(3, 3), layer(3, 3), layer(3, 3, data.draw(st.sampled_from([Layer, Readout]))))
+    x = torch.tensor([list(row.values()) for row in rows_of("abc")])
+    hidden = [net[0](x), net[1](net[0](x)), net(x)]
+    for number, lines in enumerate(show(net, ABC).layers):
+        for line in lines:
+            values = hidden[number][:, "abc".index(line.place)].tolist()
+            name = line.of_inputs if number else line.gate
+            if name:
+                assert [value_of(name, row) for row in rows_of("abc")] == values
+            if number and line.gate:  # the gate speaks of the layer before, where a place is 0 or its own 1
+                before = hidden[number - 1]
+                bits = [{n: int(v > 0) for n, v in zip("abc", row, strict=True)} for row in before.tolist()]
+                assert [value_of(line.gate, row) for row in bits] == values
+
+
+def test_of_all_functions_of_three_inputs_those_with_a_short_name_have_it_and_it_is_true():
+    named = 0
+    for table in product("01", repeat=8):
+        name = show(DNF.of_table("".join(table), "a b c", minimise=False)).layers[-1][0].of_inputs
+        if name:
+            named += 1
+            assert [int(value_of(name, row)) for row in rows_of("abc")] == [int(value) for value in table]
+    assert named == 185
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [
+        ("a | ~a", "1"), ("a | (b & ~b)", "a"), ("~a | (b & ~b)", "NOT(a)"),
+        ("a & ~b", "AND(a, ¬b)"), ("~a & ~b", "NOR(a, b)"), ("a | ~b", "OR(a, ¬b)"), ("~a | ~b", "NAND(a, b)"),
+        ("a ^ b", "XOR(a, b)"), ("~(a ^ b)", "XNOR(a, b)"), ("a ^ b ^ c ^ d", "XOR(a, b, c, d)"),
+        ("a & b | a & c | b & c", "MAJ(a, b, c)"), ("s & b | ~s & a", "b if s else a"),
+        ("(a ^ b) & c", "AND(XOR(a, b), c)"), ("(a ^ b) | ~c", "OR(XOR(a, b), ¬c)"),
+        ("a & (b | ~c)", "AND(OR(b, ¬c), a)"), ("a ^ (b & c)", "XOR(AND(b, c), a)"),
+        ("a & b | (a ^ b) & (c & d)", "MAJ(AND(c, d), a, b)"),
+        ("a & ~b & ~c | ~a & b & ~c | ~a & ~b & c", "exactly 1 of (a, b, c)"),
+        ("~(a & b | a & c | b & c)", "at most 1 of (a, b, c)"),
+    ],
+)  # fmt: skip
+def test_functions_have_the_names_that_one_would_give_them(expression, name):
+    assert show(DNF.of_expression(expression, minimise=False)).layers[-1][0].of_inputs == name
+
+
+def test_a_sum_of_things_that_exclude_each_other_is_an_or():
+    (line,) = show(DNF(["01", "10"], "a b")).layers[1]
+    assert line[1:] == ("ReLU(clause[01] + clause[10])", "OR(clause[01], clause[10])", "XOR(a, b)")
+    (line,) = show(nn.Sequential(Layer([[1, 0], [0, 1]], [0, 0]), Layer([[1, 1]], [0]))).layers[1]
+    assert (line.gate, line.of_inputs) == ("", ""), "two inputs do not exclude each other"
+
+
+def test_a_place_that_holds_more_than_two_values_is_no_input_of_a_gate_and_yet_leads_to_one():
+    counted = Layer([[1, 1], [1, 1]], [0, -1])
+    shown = show(nn.Sequential(counted, Layer([[1, -2]], [0])), [AB, Layout(u=1, v=1), Layout(y=1)])
+    assert shown.layers[0][0] == ("u", "ReLU(a + b)", "", "")
+    assert shown.layers[1] == (("y", "ReLU(u − 2 v)", "", "XOR(a, b)"),)
+
+
+def test_functions_of_more_inputs_than_a_table_can_hold_are_left_unnamed_and_their_gates_are_not():
+    for k in (MOST_INPUTS, MOST_INPUTS + 1, 1000):
+        (line,) = show(NAND(k)).layers[1]
+        assert line.gate == "NOT(h1)"
+        assert bool(line.of_inputs) == (k <= MOST_INPUTS)
+
+
+def test_long_rows_are_cut_and_say_how_long_they_are():
+    assert str(show(AND(40))) == (
+        "y ← ReLU(x[0] + x[1] + x[2] + x[3] + x[4] + … (40 terms) − 39)   AND(x[0], x[1], x[2], x[3], … (40 inputs))"
+    )
+    assert show(NOR(40)).layers[0][0].value == "ReLU(1 − x[0] − x[1] − x[2] − x[3] − x[4] − … (40 terms))"
+    assert max(len(line) for line in str(show(LookaheadAdder(32))).splitlines()) < 125
+
+
+def test_numbers_are_written_as_by_hand():
+    layer = Layer([[2, -0.5], [-1, 0], [1 / 3, 1e-9], [-2, 1], [-1, -1]], [0, -1, 1, 1, 0]).double()
+    assert [line.value for line in show(layer, [AB, Layout(y=5)]).layers[0]] == [
+        "ReLU(2 a − 0.5 b)", "ReLU(−a − 1)", "ReLU(0.333333 a + 1e-09 b + 1)", "ReLU(b − 2 a + 1)", "ReLU(−a − b)",
+    ]  # fmt: skip
+
+
+def test_a_slice_that_is_cleared_takes_one_line_and_a_place_of_it_one_of_its_own():
+    layer = Layer(torch.zeros(5, 5), torch.zeros(5))
+    assert str(show(layer, Layout(scr1=3, flag=1, carry=1))) == "scr1  ← 0\nflag  ← 0\ncarry ← 0"
+    with torch.no_grad():
+        layer.weight[0, 0] = 1
+    assert str(show(layer, Layout(scr1=3, flag=1, carry=1))).startswith("scr1[1] ← 0\nscr1[2] ← 0\nflag ")
+
+
+def test_names_cannot_move_the_cursor_or_forge_a_line():
+    text = str(show(AND(2), [Layout(st=["\x1b[2J", "a\nb ← 1"]), Layout(y=1)]))
+    assert text.count("\n") == 0
+    assert text.isprintable()
+
+
+def test_the_rows_of_a_network_with_no_clause_are_constant():
+    assert show(DNF([], "a b")).layers == ((), (("out", "0", "", ""),))
+    assert show(DNF([], "a b", exclusive=False)).layers[1][0].gate == "1"
+
+
+def test_a_network_in_the_classes_of_torch_reads_as_in_ours():
+    ours = show(OR(3), [ABC, Layout(h=1), Layout(y=1)])
+    theirs = nn.Sequential(nn.Linear(3, 1), nn.ReLU(), nn.Linear(1, 1), nn.ReLU())
+    with torch.no_grad():
+        for linear, layer in zip(theirs[::2], OR(3), strict=True):
+            linear.weight[:], linear.bias[:] = layer.weight, layer.bias
+    assert show(theirs, [ABC, Layout(h=1), Layout(y=1)]) == ours

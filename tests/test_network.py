@@ -1,0 +1,223 @@
+"""Networks as numbers: read from any module of linear layers and ReLU, named, written to a file and read again."""
+
+import json
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import turing
+from turing.adders import HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
+from turing.dnf import DNF, Transition
+from turing.gates import AND, NOR, OR, XOR, Layer, Readout, embed
+from turing.layout import Layout, state_vector
+from turing.network import MOST_NUMBERS, from_dict, layers_of, layouts_of, load, save, to_dict
+from turing.zoo import zoo
+
+PAPERS = zoo["balanced_parentheses"]
+NETWORKS = {
+    "one gate": AND(3),
+    "three layers": XOR(),
+    "half adder": HalfAdder(3, 0, 2),
+    "ripple": RippleCarryAdder(3),
+    "move": MoveAdder(3),
+    "lookahead": LookaheadAdder(4),
+    "DNF": DNF(["11-", "1-1", "-11"], "a b c"),
+    "no clause": DNF([], "a b"),
+    "transition": Transition(PAPERS, state_vector(PAPERS, bits=7)),
+    "nn": nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2, bias=False)),
+    "not in float32": nn.Sequential(nn.Linear(3, 4, dtype=torch.float64), nn.ReLU(), nn.Linear(4, 2).double()),
+}
+
+
+@pytest.fixture(params=NETWORKS)
+def network(request):
+    return NETWORKS[request.param]
+
+
+def test_the_layers_of_the_half_adder_are_those_of_the_papers_listing():
+    layers = layers_of(HalfAdder(2, 0, 1))
+    assert [(layer.weight, layer.bias) for layer in layers] == [
+        ([[1, 1], [-1, -1]], [-1, 1]),
+        ([[-1, 0], [0, -1]], [1, 1]),
+        ([[1, 1], [-1, 0]], [-1, 1]),
+    ]
+    assert [(layer.name, layer.inputs, layer.relu) for layer in layers] == [
+        ("0", 2, True),
+        ("1", 2, True),
+        ("2", 2, True),
+    ]
+
+
+def test_a_linear_layer_alone_is_read_as_a_relu_layer_and_in_a_sequence_only_with_a_relu_behind_it():
+    linear = nn.Linear(2, 1)
+    assert [layer.relu for layer in layers_of(linear)] == [True]
+    assert [layer.relu for layer in layers_of(nn.Sequential(linear))] == [False]
+    assert [layer.relu for layer in layers_of(nn.Sequential(linear, nn.ReLU()))] == [True]
+    assert [layer.relu for layer in layers_of(nn.Sequential(linear, nn.Identity(), nn.ReLU(), nn.Linear(1, 1)))] == [
+        True, False,
+    ]  # fmt: skip
+    assert [layer.relu for layer in layers_of(LookaheadAdder(2))] == [True, False]
+
+
+def test_layers_inside_layers_come_in_order_with_their_full_names():
+    nested = nn.Sequential(OR(2), nn.Sequential(nn.Sequential(AND(1))))
+    assert [layer.name for layer in layers_of(nested)] == ["0.0", "0.1", "1.0.0"]
+
+
+def test_a_missing_bias_is_zero():
+    assert layers_of(nn.Linear(2, 3, bias=False))[0].bias == [0, 0, 0]
+
+
+def test_vectors_have_the_names_given_then_the_networks_own_then_plain_ones():
+    given = Layout(a=1, b=1)
+    assert layouts_of(XOR(), given) == [given, given, given, Layout(y=1)]
+    assert layouts_of(XOR()) == [Layout(x=2), Layout(h1=2), Layout(h2=2), Layout(y=1)]
+    net = DNF(["01", "10"], "a b")
+    assert layouts_of(net) == net.layouts
+    assert layouts_of(net, Layout(left=1, right=1))[0] == Layout(left=1, right=1)
+    each = [Layout(p=2), Layout(q=2), Layout(r=2), Layout(s=1)]
+    assert layouts_of(XOR(), each) == layouts_of(XOR(), tuple(each)) == each
+
+
+def test_a_network_that_works_in_place_has_the_same_names_everywhere():
+    assert layouts_of(HalfAdder(4, 0, 1)) == [Layout(x=4)] * 4
+
+
+def test_names_that_no_longer_fit_the_network_are_not_taken():
+    net = DNF(["01", "10"], "a b")
+    net.append(AND(1))
+    assert layouts_of(net) == [Layout(x=2), Layout(h1=2), Layout(h2=1), Layout(y=1)]
+
+
+def test_a_saved_network_is_loaded_with_equal_weights_equal_names_and_the_same_equations(network, tmp_path):
+    save(network, tmp_path / "net.json")
+    again = load(tmp_path / "net.json")
+    assert [layer._replace(name="") for layer in layers_of(again)] == [
+        layer._replace(name="") for layer in layers_of(network)
+    ]
+    assert again.layouts == layouts_of(again) == layouts_of(network)
+    assert str(turing.show(again)) == str(turing.show(network))
+
+
+def test_a_loaded_network_computes_the_same(tmp_path):
+    save(MoveAdder(3), tmp_path / "net.json")
+    again = load(tmp_path / "net.json")
+    x = torch.tensor([[p >> 2 & 1, p >> 1 & 1, p & 1, right, 1 - right] for p in range(8) for right in (0, 1)])
+    assert torch.equal(again(x), MoveAdder(3)(x))
+
+
+def test_all_layers_of_a_loaded_network_have_one_type_that_holds_their_weights(tmp_path):
+    third = nn.Sequential(Layer([[1]], [0]), Readout([[1]], [0])).double()
+    with torch.no_grad():
+        third[1].weight[0, 0] = 1 / 3
+    save(third, tmp_path / "net.json")
+    again = load(tmp_path / "net.json")
+    assert {numbers.dtype for numbers in again.parameters()} == {torch.float64}
+    assert again(torch.tensor([1], dtype=torch.float64)).item() == 1 / 3
+    assert {numbers.dtype for numbers in from_dict(to_dict(XOR().double())).parameters()} == {torch.float32}
+
+
+def test_names_given_on_saving_are_in_the_file(tmp_path):
+    save(AND(2), tmp_path / "and.json", [Layout(st=["I", "R"]), Layout(both=1)])
+    data = json.loads((tmp_path / "and.json").read_text(encoding="utf-8"))
+    assert data == {
+        "turing": "network",
+        "version": 1,
+        "layouts": [{"st": ["I", "R"]}, {"both": 1}],
+        "layers": [
+            {"name": "", "shape": [1, 2], "weight": [[0, 0, 1], [0, 1, 1]], "bias": [[0, -1]], "relu": True},
+        ],
+    }  # fmt: skip
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=6, max_size=6))
+def test_every_finite_number_comes_back_as_it_was(numbers):
+    layer = Layer(torch.zeros(2, 2), torch.zeros(2)).double()
+    with torch.no_grad():
+        layer.weight[:] = torch.tensor(numbers[:4], dtype=torch.float64).reshape(2, 2)
+        layer.bias[:] = torch.tensor(numbers[4:], dtype=torch.float64)
+    (again,) = layers_of(from_dict(json.loads(json.dumps(to_dict(layer)))))
+    assert [*again.weight[0], *again.weight[1], *again.bias] == numbers
+
+
+def damaged(**changes) -> dict:
+    """The file of an AND, with other values for its keys or for those of its only layer."""
+    data = to_dict(AND(2))
+    for key, value in changes.items():
+        (data if key in data else data["layers"][0])[key] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], 'This is no network: the key "turing" with the value "network" is missing'),
+        ({"turing_machine": 1}, "This is no network"),
+        (damaged(version=2), "This network is of version 2; version 1 is read here"),
+        (damaged(layers=5), 'damaged: "layers" is missing, or it is not a list'),
+        (damaged(layers=[]), "damaged: This network has no layers"),
+        (damaged(layers=[7]), 'damaged: "shape" is missing, or it is not a list'),
+        (damaged(layers=to_dict(AND(2))["layers"] * 2), "damaged: Layer 1 takes 2 numbers, and the one before gives 1"),
+        (damaged(layouts=None), 'damaged: "layouts" is missing, or it is not a list'),
+        (damaged(layouts=[3, 4]), 'damaged: "layout" is missing, or it is not an object'),
+        (damaged(layouts=[{"x": 2}]), "damaged: A layout is needed .* of 2, 1 places; those given name 2"),
+        (damaged(layouts=[{"x": 3}, {"y": 1}]), "those given name 3, 1"),
+        (damaged(layouts=[{"x": "ab"}, {"y": 1}]), "damaged: x='ab': a slice is given by its size"),
+        (damaged(shape=[1]), r"damaged: the shape of a layer is \[out, in\], and '\[1\]' was found"),
+        (damaged(shape=[1, -2]), "damaged: the shape of a layer is"),
+        (damaged(shape=[0, 10**30]), "damaged: the shape of a layer is"),
+        (damaged(shape=[10**4, 10**4]), f"damaged: it asks for more than {MOST_NUMBERS:,} numbers"),
+        (damaged(weight={}), 'damaged: "weight" is missing, or it is not a list'),
+        (damaged(weight=[[0, 1]]), r"damaged: \"weight\" holds lists of row, column, value, and '\[0, 1\]' was found"),
+        (damaged(weight=[[0, 2, 1]]), "damaged: a weight or bias stands at place 2 of 2"),
+        (damaged(bias=[[-1, 1]]), "damaged: a weight or bias stands at place -1 of 1"),
+        (damaged(bias=[[True, 1]]), "damaged: a weight or bias stands at place True of 1"),
+        (damaged(bias=[[0, "1"]]), "damaged: '1' is no number"),
+        (damaged(bias=[[0, float("nan")]]), "damaged: 'nan' is no number"),
+        (damaged(bias=[[0, 10**400]]), "is no number"),
+        (damaged(relu="false"), 'damaged: "relu" is missing, or it is not true or false'),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_and_the_message_says_what_is_wrong(data, message, tmp_path):
+    file = tmp_path / "net.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"^net\.json: .*{message}"):
+        load(file)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"PK\x03\x04"])
+def test_a_file_that_is_no_json_is_refused(content, tmp_path):
+    (tmp_path / "net.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^net\.json: this is no JSON"):
+        load(tmp_path / "net.json")
+
+
+class Unknown(nn.Module):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: layers_of("net"), "made of linear layers and ReLU, in an nn.Sequential if there are several; str was"),
+        (lambda: layers_of(nn.Sequential(AND(2), Unknown())), "Unknown was given"),
+        (lambda: layers_of(nn.ReLU()), "ReLU was given"),
+        (lambda: layers_of(nn.Sequential()), "This network has no layers"),
+        (lambda: layers_of(nn.Sequential(AND(2), NOR(2))), "Layer 1 takes 2 numbers, and the one before gives 1"),
+        (lambda: layers_of(Layer([[float("inf")]], [0])), "Layer 0 has a weight or bias that is infinite or not a num"),
+        (lambda: layers_of(nn.Sequential(AND(2), Layer([[1]], [float("nan")]))), "Layer 1 has a weight or bias"),
+        (lambda: layouts_of(AND(2), Layout(a=3)), "The layout names 3 places; the vectors here have 2, 1"),
+        (lambda: layouts_of(AND(2), [Layout(a=2)]), "for the output of each layer, of 2, 1 places; those given name 2"),
+        (lambda: layouts_of(AND(2), "ab"), "The places of a vector are named by a Layout, and 'ab' was given"),
+        (lambda: layouts_of(AND(2), 2), "The places of a vector are named by a Layout, and 2 was given"),
+        (lambda: save(AND(2), "net.pt"), r"saved as JSON, and the name 'net\.pt' was given\. Use 'net\.json'"),
+        (lambda: embed(2, (XOR(), [0, 1], 0)), "embed takes gates of one neuron"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_answered_with_what_was_expected(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

@@ -1,0 +1,80 @@
+"""The exercises of the chapter DNF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from turing.check import Wrong
+from turing.check.weights import WeightPuzzle, bits
+from turing.layout import Layout
+
+FLIP = {("go", "_"): ("halt", "_", 0), ("go", "0"): ("go", "1", 1), ("go", "1"): ("go", "0", 1)}
+
+
+def flip(state: str, symbol: str) -> list[int]:
+    """Next state, symbol written and direction in one-hot form; zeros where δ is undefined."""
+    target, written, move = FLIP.get((state, symbol), (None, None, 0))
+    return [
+        *(int(target == q) for q in ("go", "halt")),
+        *(int(written == a) for a in ("_", "0", "1")),
+        *(int(move == d) for d in (1, -1)),
+    ]
+
+
+def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) -> Callable[[object], str]:
+    """At most so many clauses, of which exactly one is true where ``function`` is, and none elsewhere."""
+    names = variables.split()
+
+    def judge(answer) -> str:
+        if not isinstance(answer, (list, tuple, set)):
+            raise Wrong(
+                f"Your function returned an object of type {type(answer).__name__}. "
+                f"Return a list of clauses, such as ['11-', '0-1']."
+            )
+        clauses = list(answer)
+        for clause in clauses:
+            if not isinstance(clause, str) or len(clause) != len(names) or set(clause) - set("01-"):
+                raise Wrong(f"The clause {clause!r} is not one character 0, 1 or - for each of {variables}.")
+        if len(clauses) > most:
+            raise Wrong(f"{len(clauses)} clauses are used, at most {most} are allowed.")
+        rows = list(product("01", repeat=len(names)))
+        for row in rows:
+            true = [clause for clause in clauses if all(c in ("-", bit) for c, bit in zip(clause, row, strict=True))]
+            where = "For " + " ".join(f"{name}={bit}" for name, bit in zip(names, row, strict=True))
+            if not function(*map(int, row)):
+                if true:
+                    raise Wrong(f"{where} the clause {true[0]} is true; 0 was expected.")
+            elif not true:
+                raise Wrong(f"{where} no clause is true; 1 was expected.")
+            elif len(true) > 1:
+                raise Wrong(f"{where} the clauses {true[0]} and {true[1]} are both true; exactly one may be.")
+        return f"all {len(rows)} rows, with {len(clauses)} clauses"
+
+    return judge
+
+
+EXERCISES = {
+    "one_of_three": WeightPuzzle(
+        bits("a b c"),
+        bits("out"),
+        lambda a, b, c: int(a + b + c == 1),
+        hidden=(3,),
+        most_layers=2,
+    ),
+    "exclusive_majority": exclusive_clauses(lambda a, b, c: a + b + c >= 2, "a b c", most=3),
+    "comparator": WeightPuzzle(
+        bits("a1 a0 b1 b0"),
+        bits("out"),
+        lambda a1, a0, b1, b0: int(2 * a1 + a0 > 2 * b1 + b0),
+        hidden=(3, 1),
+        most_neurons=6,
+        most_layers=3,
+    ),
+    "flip_delta": WeightPuzzle(
+        Layout(st=["go", "halt"], sym=["_", "0", "1"]),
+        Layout(st=["go", "halt"], sym=["_", "0", "1"], R=1, L=1),
+        flip,
+        hidden=(3,),
+    ),
+}

@@ -1,0 +1,38 @@
+"""The exercises of the chapter Gates."""
+
+from __future__ import annotations
+
+from turing.check.weights import WeightPuzzle, bits
+
+IDENTITY = [([[float(i == j) for j in range(4)] for i in range(4)], [0.0] * 4)]
+
+EXERCISES = {
+    "equal_bits": WeightPuzzle(
+        bits("a b"),
+        bits("out"),
+        lambda a, b: int(a == b),
+        hidden=(2,),
+    ),
+    "multiplexer": WeightPuzzle(
+        bits("s a b"),
+        bits("out"),
+        lambda s, a, b: b if s else a,
+        hidden=(2,),
+    ),
+    "majority": WeightPuzzle(
+        bits("a b c"),
+        bits("out"),
+        lambda a, b, c: int(a + b + c >= 2),
+        hidden=(2,),
+        fewest=1,
+        most_neurons=3,
+    ),
+    "embedded": WeightPuzzle(
+        bits("x0 x1 x2 x3"),
+        bits("x0 x1 x2 x3"),
+        lambda x0, x1, x2, x3: (int(x0 and x2), x1, int(not (x0 or x2)), x3),
+        hidden=(),
+        most_layers=1,
+        start=IDENTITY,
+    ),
+}

@@ -1,0 +1,229 @@
+"""The judge of weight puzzles: exercises whose answer is the numbers of a network.
+
+An answer is a sequence of layers ``(W, b)``, and every layer is followed by ReLU. It is tried on every
+row of a specification in Python that is slow and easy to believe. The widget ``Puzzle`` puts the same
+rows on the page.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import isfinite
+from numbers import Real
+
+from turing.check import Wrong
+from turing.layout import Layout
+
+__all__ = ["WeightPuzzle", "bits", "numbers", "values"]
+
+Layers = list[tuple[list[list[float]], list[float]]]
+Row = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class WeightPuzzle:
+    """Layers of zeros whose numbers the reader sets so that they compute ``function``.
+
+    ``function`` is given a bit for each slice of ``inputs``, or a label where the slice has labels, and
+    returns a bit for each place of ``outputs``. ``hidden`` are the hidden layers of the page's grid, from
+    which the reader may take neurons away down to ``fewest``; an answer in Python may have other sizes.
+
+    >>> either = WeightPuzzle(bits("a b"), bits("out"), lambda a, b: a | b, hidden=(1,))
+    >>> either.rows()[1]
+    ((0, 1), (1,))
+    >>> either((([[-1, -1]], [1]), ([[-1]], [1])))
+    'all 4 rows, with 2 neurons in 2 layers'
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    inputs: Layout
+    outputs: Layout
+    function: Callable[..., int | Sequence[int]]
+    hidden: tuple[int, ...]
+    fewest: int | None = None
+    most_neurons: int | None = None
+    most_layers: int | None = None
+    start: Layers | None = None
+
+    def rows(self) -> list[Row]:
+        """Every input with the output that is expected, in counting order; one place of a labelled slice is 1."""
+        found = []
+        for given in product(*(part.labels or (0, 1) for part in self.inputs)):
+            result = self.function(*given)
+            expected = result if isinstance(result, Sequence) else (result,)
+            found.append((tuple(self._places(given)), tuple(int(bit) for bit in expected)))
+        return found
+
+    def _places(self, given: Sequence[int | str]) -> Iterator[int]:
+        for part, value in zip(self.inputs, given, strict=True):
+            yield from (int(label == value) for label in part.labels) if part.labels else (value,)
+
+    def given(self, row: Sequence[int]) -> list[str]:
+        """What each slice of a row holds: a bit, or a label."""
+        parts = ((part, row[part.slice]) for part in self.inputs)
+        return [part.labels[here.index(1)] if part.labels else str(here[0]) for part, here in parts]
+
+    def row_name(self, row: Sequence[int]) -> str:
+        """A row in words: ``a=0 b=1``, or ``st=go sym=0`` where slices have labels."""
+        return " ".join(f"{part.name}={value}" for part, value in zip(self.inputs, self.given(row), strict=True))
+
+    def zeros(self) -> Layers:
+        """The numbers that the page's grid begins with."""
+        widths = [self.inputs.width, *self.hidden, self.outputs.width]
+        return self.start or [
+            ([[0.0] * columns for _ in range(rows)], [0.0] * rows)
+            for columns, rows in pairwise(widths)
+        ]
+
+    def read(self, answer: object) -> Layers:
+        """The layers of an answer as lists of floats, once they fit each other and the puzzle."""
+        layers = numbers(answer)
+        before, given = self.inputs.width, _has(self.inputs, "input")
+        for number, (W, b) in enumerate(layers, start=1):
+            if len(W[0]) != before:
+                raise Wrong(f"Layer {number} has {_count(len(W[0]), 'column')}, and {given}.")
+            before, given = len(b), f"layer {number} gives {_count(len(b), 'number')}"
+        if before != self.outputs.width:
+            raise Wrong(f"{given.capitalize()}, and {_has(self.outputs, 'output')}.")
+        neurons = sum(len(b) for _, b in layers)
+        for used, most, noun in ((len(layers), self.most_layers, "layer"), (neurons, self.most_neurons, "neuron")):
+            if most is not None and used > most:
+                allowed = "is allowed" if most == 1 else "are allowed"
+                raise Wrong(f"{_count(used, noun)} are used, at most {most} {allowed}.")
+        return layers
+
+    def __call__(self, answer: object) -> str:
+        layers, rows = self.read(answer), self.rows()
+        for row, expected in rows:
+            found = values(layers, row)
+            if found[-1] != list(expected):
+                lines = [f"  layer {n}  {' '.join(map(shown, x))}" for n, x in enumerate(found, start=1)]
+                raise Wrong("\n".join([self.failure(row, found[-1], expected), *lines]))
+        neurons = sum(len(b) for _, b in layers)
+        return f"all {len(rows)} rows, with {_count(neurons, 'neuron')} in {_count(len(layers), 'layer')}"
+
+    def failure(self, row: Sequence[int], found: Sequence[float], expected: Sequence[int]) -> str:
+        """The sentence about a row whose output is not the expected one; only the wrong places are named."""
+        wrong = [
+            (name, shown(value), bit)
+            for name, value, bit in zip(self.outputs.names(), found, expected, strict=True)
+            if value != bit
+        ]
+        gives = " ".join(f"{name}={value}" for name, value, _ in wrong)
+        wanted = " ".join(f"{name}={bit}" for name, _, bit in wrong) if len(wrong) > 1 else f"{wrong[0][2]}"
+        return f"For {self.row_name(row)} your network gives {gives}; {wanted} was expected."
+
+
+def bits(names: str) -> Layout:
+    """A layout of single bits, such as ``bits("a b c")``.
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    return Layout(**dict.fromkeys(names.split(), 1))
+
+
+def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
+    """What each layer gives. The page adds in the same order, so it gives the same floats.
+
+    >>> values([([[1, 1]], [-1]), ([[-1]], [1])], [1, 1])
+    [[1], [0]]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    found, x = [], row
+    for W, b in layers:
+        y = []
+        for weights, z in zip(W, b, strict=True):
+            for weight, value in zip(weights, x, strict=True):
+                z += weight * value  # not sum(), which rounds otherwise in later Pythons
+            y.append(0 if z <= 0 else z)
+        found.append(y)
+        x = y
+    return found
+
+
+def numbers(answer: object) -> Layers:
+    """The layers of an answer as lists of floats: nested lists, tuples, arrays, tensors, or a module of layers.
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    answer = _plain(answer)
+    if not isinstance(answer, list):
+        raise Wrong(
+            f"Your function returned an object of type {type(answer).__name__}. "
+            f"Return the layers as pairs of weights and biases: ((W1, b1), (W2, b2))."
+        )
+    if not answer:
+        raise Wrong("Your function returned no layers. Return them as pairs: ((W1, b1), (W2, b2)).")
+    if len(answer) == 2 and not (isinstance(answer[1], list) and any(isinstance(x, list) for x in answer[1])):
+        answer = [answer]  # one layer, out of its brackets
+    return [_layer(layer, number) for number, layer in enumerate(answer, start=1)]
+
+
+def _plain(thing: object) -> object:
+    """Lists for whatever holds numbers in order, and pairs (W, b) for the layers of a module."""
+    torch = sys.modules.get("torch")  # a reader who returns a module has imported it
+    if torch and isinstance(thing, torch.nn.Module):
+        from turing.network import layers_of
+
+        layers = layers_of(thing)
+        for number, layer in enumerate(layers, start=1):
+            if not layer.relu:
+                raise Wrong(f"Layer {number} of your network has no ReLU. Here every layer is followed by one.")
+        return [[layer.weight, layer.bias] for layer in layers]
+    if hasattr(thing, "tolist"):
+        thing = thing.tolist()
+    return [_plain(part) for part in thing] if isinstance(thing, (list, tuple)) else thing
+
+
+def _layer(layer: object, number: int) -> tuple[list[list[float]], list[float]]:
+    if not isinstance(layer, list) or len(layer) != 2:
+        what = f"it has {_count(len(layer), 'part')}" if isinstance(layer, list) else f"it is {layer!r}"
+        raise Wrong(f"Layer {number} is not a pair (W, b): {what}.")
+    W, b = layer
+    if not isinstance(W, list) or not W or not all(isinstance(row, list) for row in W):
+        raise Wrong(f"W of layer {number} is not a list of rows, one row of weights for each neuron: [[1, 0], [0, 1]].")
+    if not isinstance(b, list):
+        raise Wrong(f"b of layer {number} is not a list with one bias for each neuron: it is {b!r}.")
+    for i, row in enumerate(W, start=1):
+        if len(row) != len(W[0]):
+            raise Wrong(
+                f"Row {i} of W in layer {number} has {_count(len(row), 'number')}, and row 1 has {len(W[0])}. "
+                f"Give every neuron a weight for each input; 0 is one."
+            )
+    if len(b) != len(W):
+        raise Wrong(
+            f"Layer {number} has {_count(len(W), 'row')} of weights and {_count(len(b), 'bias', 'biases')}. "
+            f"Give each row one bias."
+        )
+    weights = [[_number(x, f"Row {i} of W in layer {number}") for x in row] for i, row in enumerate(W, start=1)]
+    return weights, [_number(x, f"b of layer {number}") for x in b]
+
+
+def _number(x: object, where: str) -> float:
+    if not isinstance(x, Real):
+        raise Wrong(f"{where} holds {x!r}, which is not a number.")
+    try:
+        x = float(x)
+    except OverflowError:
+        x = float("inf")
+    if not isfinite(x):
+        raise Wrong(f"{where} holds {x}. Use finite numbers.")
+    return x
+
+
+def shown(x: float) -> str:
+    """A number as short as it can be told apart from all others; the page writes it the same way."""
+    return str(int(x)) if isfinite(x) and x == int(x) and abs(x) < 1e16 else repr(x)
+
+
+def _count(n: int, noun: str, plural: str | None = None) -> str:
+    return f"{n} {noun if n == 1 else plural or noun + 's'}"
+
+
+def _has(layout: Layout, noun: str) -> str:
+    return f"there {'is' if layout.width == 1 else 'are'} {_count(layout.width, noun)}: {' '.join(layout.names())}"

@@ -1,0 +1,317 @@
+"""Any truth table, and any transition table, as two or three ReLU layers.
+
+Theorem 6 and section 3.3 of the paper.
+
+Chapter: :doc:`/book/02_dnf`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from itertools import product
+from operator import and_, or_, xor
+
+import torch
+from torch import Tensor
+
+from turing.gates import NOR, NOT, Circuit, Layer
+from turing.layout import Layout
+from turing.machine import TuringMachine
+
+__all__ = ["DNF", "Transition"]
+
+MOST_VARIABLES = 16  # a truth table has 2^n rows
+CHEAP = 8  # variables up to which minimising takes a second or two
+WEIGHT = {"1": 1, "0": -1, "-": 0}
+SIGNS = str.maketrans("∧∨¬⊕#", "&|~^?")  # no # may hide the rest
+OPERATORS = {ast.BitAnd: and_, ast.And: and_, ast.BitOr: or_, ast.Or: or_, ast.BitXor: xor}
+
+
+class DNF(Circuit):
+    """A disjunction of clauses. Layer 1 holds a neuron for each clause, layers 2 and 3 are their OR.
+
+    A clause has a character for each variable: 1 if it must be true, 0 if it must be false, - if it does
+    not matter. If no two clauses can be true together, their OR is their sum, and two layers do;
+    ``exclusive=True`` insists on that, ``exclusive=False`` takes three layers in any case.
+    Shapes: ``(…, variables)`` to ``(…, 1)``.
+
+    >>> majority = DNF(["11-", "1-1", "-11"])
+    >>> len(majority), majority(torch.tensor([[1, 0, 1], [0, 0, 1]])).flatten().tolist()
+    (3, [1.0, 0.0])
+
+    Chapter: :doc:`/book/02_dnf`.
+    """
+
+    def __init__(
+        self,
+        clauses: Iterable[str],
+        variables: str | Sequence[str] | None = None,
+        exclusive: bool | None = None,
+    ):
+        if isinstance(clauses, str) or not isinstance(clauses, Iterable):
+            raise TypeError(f"DNF takes a list of clauses, such as ['10-', '--1'], and {clauses!r} was given.")
+        clauses = tuple(clauses)
+        if variables is None and not clauses:
+            raise ValueError("With no clause, the variables must be named, such as DNF([], 'a b').")
+        variables = _variables(variables, len(str(clauses[0])) if clauses else 0)
+        for clause in clauses:
+            if not isinstance(clause, str) or len(clause) != len(variables) or set(clause) - set("01-"):
+                raise ValueError(
+                    f"The clause {clause!r} is not one character 0, 1 or - for each of "
+                    f"the {len(variables)} variables {' '.join(variables)}."
+                )
+        clauses = tuple(dict.fromkeys(clauses))  # twice is once
+        both = _both(clauses) if exclusive is not False else None
+        if exclusive and both:
+            one, other, witness = both
+            values = " ".join(f"{name}={value}" for name, value in zip(variables, witness, strict=True))
+            raise ValueError(
+                f"The clauses {one} and {other} do not exclude each other: both are true for {values}. "
+                f"Leave exclusive out, and the network has a third layer."
+            )
+        n, m = len(variables), len(clauses)
+        W = torch.tensor([[WEIGHT[value] for value in clause] for clause in clauses]).reshape(m, n)
+        b = 1 - (W == 1).sum(dim=1)  # AND if the clause has only ones, NOR if it has only zeros
+        if exclusive is False or both:
+            nor = NOR(m) if m else Layer(torch.zeros(1, 0), [1])
+            super().__init__(Layer(W, b), nor, NOT())
+        else:
+            super().__init__(Layer(W, b), Layer(torch.ones(1, m), [0]))  # at most one clause is 1
+        self.clauses, self.variables = clauses, variables
+        names = Layout(**dict.fromkeys(variables, 1))
+        self.layouts = [names, Layout(clause=clauses), *[Layout(nor=1)][: len(self) - 2], Layout(out=1)]
+
+    @classmethod
+    def of_table(
+        cls,
+        table: str | Sequence[int],
+        variables: str | Sequence[str] | None = None,
+        minimise: bool = True,
+        exclusive: bool | None = None,
+    ) -> DNF:
+        """The network of a truth table: 2ⁿ values, the first for all variables 0, the last variable fastest.
+
+        Clauses are merged where that is cheap, up to 8 variables; without, there is one for each 1 in the
+        table, no two are true together, and two layers do. ``exclusive=True`` merges only if two layers do.
+
+        >>> DNF.of_table("0110").clauses, DNF.of_table("0111").clauses
+        (('01', '10'), ('-1', '1-'))
+        >>> len(DNF.of_table("0111")), len(DNF.of_table("0111", minimise=False))
+        (3, 2)
+
+        Chapter: :doc:`/book/02_dnf`.
+        """
+        if not isinstance(table, Iterable):
+            raise TypeError(f"A truth table is a text such as '0110' or a list, and {table!r} was given.")
+        values = [{"0": 0, "1": 1}.get(value, value) if isinstance(value, str) else value for value in table]
+        if bad := [value for value in values if value not in (0, 1)]:
+            raise ValueError(f"A truth table holds 0 and 1, and {bad[0]!r} was given.")
+        n = max(len(values).bit_length() - 1, 0)
+        if len(values) != 2**n:
+            raise ValueError(f"A truth table of n variables has 2ⁿ rows: 1, 2, 4, 8, …, and {len(values)} were given.")
+        variables = _variables(variables, n)
+        if len(variables) != n:
+            raise ValueError(
+                f"The {len(variables)} variables {' '.join(variables)} have a truth table of {2 ** len(variables)} "
+                f"rows, and {len(values)} were given."
+            )
+        rows = ["".join(row) for row in product("01", repeat=n)]
+        clauses = [row for row, value in zip(rows, values, strict=True) if value]
+        merged = _merged(clauses, n) if minimise and 0 < n <= CHEAP else None
+        if merged is not None and not (exclusive and _both(merged)):
+            clauses = merged
+        return cls(clauses, variables, exclusive)
+
+    @classmethod
+    def of_expression(
+        cls,
+        expression: str,
+        variables: str | Sequence[str] | None = None,
+        minimise: bool = True,
+        exclusive: bool | None = None,
+    ) -> DNF:
+        """The network of an expression in ``& | ^ ~``, or ``and or not``, or ``∧ ∨ ⊕ ¬``, with brackets.
+
+        The variables are those of the expression in order of appearance, unless they are given.
+
+        >>> net = DNF.of_expression("a & ~b | c")
+        >>> net.variables, net.clauses
+        (('a', 'b', 'c'), ('--1', '10-'))
+
+        Chapter: :doc:`/book/02_dnf`.
+        """
+        tree, used = _parsed(expression)
+        variables = _variables(used if variables is None else variables, 0)
+        if missing := [name for name in used if name not in variables]:
+            raise ValueError(
+                f"{_short(expression)} has the variable {missing[0]}, which is none of those given: "
+                f"{' '.join(variables)}."
+            )
+        if len(variables) > MOST_VARIABLES:
+            raise ValueError(
+                f"{len(variables)} variables have a truth table of 2^{len(variables)} rows; "
+                f"at most {MOST_VARIABLES} variables are tried. Give the clauses themselves: DNF([...], variables)."
+            )
+        rows = torch.tensor(list(product((False, True), repeat=len(variables))))
+        columns = dict(zip(variables, rows.T, strict=True))
+        constants = {value: torch.full((len(rows),), bool(value)) for value in (0, 1)}
+        try:
+            table = _value(tree, columns | constants).int().tolist()
+        except RecursionError:
+            raise ValueError(
+                f"{_short(expression)} is nested too deeply. Give its clauses: DNF([...], variables)."
+            ) from None
+        return cls.of_table(table, variables, minimise, exclusive)
+
+
+class Transition(Circuit):
+    """δ of a machine as two layers: W₁ of (w + |Q||Γ|) × w and W₂ of w × (w + |Q||Γ|), as in the paper.
+
+    Layer 1 keeps the vector and appends a detector for each pair of state and symbol, AND(st[q], sym1[a]).
+    Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5; a stay has none. It
+    keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0.
+    Only W₂ depends on δ. Shapes: ``(…, w)`` to ``(…, w)``.
+
+    >>> import turing
+    >>> from turing.layout import state_vector
+    >>> m = turing.zoo["balanced_parentheses"]
+    >>> layout = state_vector(m, bits=7)
+    >>> Transition(m, layout)
+    Transition(
+      (0): Layer(59 → 89)
+      (1): Layer(89 → 59)
+    )
+
+    Chapter: :doc:`/book/02_dnf`.
+    """
+
+    def __init__(self, machine: TuringMachine, layout: Layout):
+        if not isinstance(machine, TuringMachine) or not isinstance(layout, Layout):
+            raise TypeError(f"Transition takes a machine and then a layout, and {machine!r} and {layout!r} were given.")
+        wanted = {"st": machine.states, "sym1": machine.symbols, "sym2": machine.symbols, "scr5": ("R", "L")}
+        for name, labels in wanted.items():
+            if name not in layout.slices or set(labels) - set(layout[name].labels):
+                raise ValueError(
+                    f"The layout has no slice {name!r} with the labels {' '.join(labels)}. "
+                    f"turing.layout.state_vector(machine, bits) makes one that fits."
+                )
+        pairs = list(product(layout.st.labels, layout.sym1.labels))
+        names = [f"{q} {a}" for q, a in pairs]  # the same twice only where a name holds a space
+        wide = layout + Layout(det=names if len(set(names)) == len(names) else len(names))
+        w = layout.width
+        W1, b1 = torch.cat([torch.eye(w), torch.zeros(len(pairs), w)]), torch.zeros(wide.width)
+        W2, b2 = torch.zeros(w, wide.width), torch.zeros(w)
+        for k, (q, a) in enumerate(pairs):
+            W1[w + k, [layout.st[q], layout.sym1[a]]], b1[w + k] = 1, -1  # relu(st[q] + sym1[a] - 1) = AND
+        for (q, a), (target, written, move) in machine.delta.items():
+            k = w + pairs.index((q, a))
+            W2[[layout.st[target], layout.sym2[written]], k] = 1
+            if move:
+                W2[layout.scr5["R" if move > 0 else "L"], k] = 1
+        for name in {"pos1", "pos2"} & set(layout.slices):
+            for i in layout[name]:
+                W2[i, i] = 1
+        super().__init__(Layer(W1, b1), Layer(W2, b2))
+        self.layouts = [layout, wide, layout]
+
+
+def _variables(given: str | Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """Names of variables, as a text with spaces or a sequence; x0, x1, … if none are given."""
+    if given is None:
+        return tuple(f"x{i}" for i in range(n))
+    if not isinstance(given, Iterable):
+        raise TypeError(f"Variables are a text such as 'a b' or a list of names, and {given!r} was given.")
+    names = tuple(given.split() if isinstance(given, str) else given)
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"A variable has a name such as a or x1, and {name!r} was given.")
+    if len(set(names)) < len(names):
+        raise ValueError(f"Two of the variables {' '.join(names)} have the same name.")
+    return names
+
+
+def _both(clauses: Sequence[str]) -> tuple[str, str, str] | None:
+    """Two of several different clauses that are true together, and an input on which they are; None if none are."""
+    if not any("-" in clause for clause in clauses):
+        return None  # each is true on a row of its own
+    wants = torch.tensor([[WEIGHT[value] for value in clause] for clause in clauses], dtype=torch.int8)
+    for j, clause in enumerate(clauses):
+        opposed = (wants[:j] * wants[j] == -1).any(dim=1)
+        if not opposed.all():
+            other = clauses[int((~opposed).nonzero()[0])]
+            pairs = zip(other, clause, strict=True)
+            return other, clause, "".join("1" if "1" in pair else "0" for pair in pairs)
+    return None
+
+
+def _merged(clauses: Sequence[str], n: int) -> list[str] | None:
+    """Fewer and shorter clauses for the same rows, by sympy's Quine–McCluskey; None if there are not fewer."""
+    from sympy import Symbol
+    from sympy.logic.boolalg import And, Not, Or, SOPform, false, true
+
+    symbols = [Symbol(f"x{i}") for i in range(n)]
+    form = SOPform(symbols, [[int(c) for c in clause] for clause in clauses])
+    if form in (true, false):
+        return ["-" * n] if form == true else []
+    merged = []
+    for term in form.args if isinstance(form, Or) else (form,):
+        clause = ["-"] * n
+        for literal in term.args if isinstance(term, And) else (term,):
+            negated = isinstance(literal, Not)
+            clause[symbols.index(literal.args[0] if negated else literal)] = "0" if negated else "1"
+        merged.append("".join(clause))
+    return sorted(merged) if len(merged) < len(clauses) else None
+
+
+def _parsed(expression: str) -> tuple[ast.expr, tuple[str, ...]]:
+    """The tree of an expression, of which every node is one that ``_value`` knows, and its names in order."""
+    if not isinstance(expression, str):
+        raise TypeError(f"A Boolean expression is a text such as 'a & ~b | c', and {expression!r} was given.")
+    text = expression.translate(SIGNS).strip()
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise ValueError(
+            f"{_short(expression)} is not a Boolean expression. "
+            f"Write it with names, & | ^ ~ and brackets, as in a & ~b | c."
+        ) from None
+    names = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name():
+                names.append(node)
+            case ast.Constant(value=int(value)) if value in (0, 1):
+                pass
+            case ast.BoolOp(op=op) | ast.BinOp(op=op) if type(op) in OPERATORS:
+                pass
+            case ast.UnaryOp(op=ast.Invert() | ast.Not()):
+                pass
+            case ast.expr():
+                part = ast.get_source_segment(text, node)
+                raise ValueError(
+                    f"{_short(expression)} has the part {_short(part)}, which is not Boolean. "
+                    f"Names, 0, 1, & | ^ ~, and, or, not and brackets are."
+                )
+    names.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tree, tuple(dict.fromkeys(node.id for node in names))
+
+
+def _value(tree: ast.expr, columns: Mapping[str | int, Tensor]) -> Tensor:
+    """The column of a truth table that belongs to an expression, from the columns of its names and of 0 and 1."""
+    match tree:
+        case ast.Name():
+            return columns[tree.id]
+        case ast.Constant():
+            return columns[tree.value]
+        case ast.UnaryOp():
+            return ~_value(tree.operand, columns)
+        case ast.BoolOp():
+            return reduce(OPERATORS[type(tree.op)], [_value(part, columns) for part in tree.values])
+        case ast.BinOp():
+            return OPERATORS[type(tree.op)](_value(tree.left, columns), _value(tree.right, columns))
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:79]}…")

@@ -1,0 +1,121 @@
+"""What a row of weights computes: its gate, and the truth table of the place that it writes.
+
+A ReLU neuron that is 0 or 1 on all 0/1 inputs is an AND of literals, or it is 0. So its gate is found by a rule,
+however many inputs it has. What a place is of the network's inputs is found from its truth table.
+
+Chapter: :doc:`/book/01_gates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from turing.equations.names import function, gate, needed
+
+MOST_INPUTS = 10  # of a truth table; ten make 1024 rows
+# A neuron times 0.3, undone by 1/0.3 in the next layer, is the same gate up to the rounding of float32, 6e-8 or so.
+# So a millionth of the largest number in a row counts as nothing. A weight of 0.999 for 1 is no rounding, and tells.
+CLOSE = 1e-6
+
+
+class Row(NamedTuple):
+    """The weights of a row that are not 0, each with its column; its bias; and whether a ReLU follows."""
+
+    terms: list[tuple[int, float]]
+    bias: float
+    relu: bool
+
+
+class Place(NamedTuple):
+    """What a place holds, as far as that is known."""
+
+    values: list[float] | None  # for all values of the inputs, the first changing fastest; None if they are too many
+    inputs: tuple[int, ...] = ()  # the network's inputs on which the values depend
+    one: float | None = None  # it holds 0 and this and nothing else; None if that is not so, or not known
+
+    def named(self, names: Sequence[str]) -> str:
+        """What it is of the network's inputs, or "" if that has no name."""
+        if self.values is None or self.one is None:
+            return ""
+        bits = [value > self.one / 2 for value in self.values]
+        return _times(self.one, function(bits, [names[i] for i in self.inputs]))
+
+
+ZERO = Place([0.0], one=1.0)
+
+
+def read(row: Row, places: Sequence[Place], names: Sequence[str]) -> tuple[str, Place]:
+    """The gate that a row is, or "" if it is none; and what its place then holds."""
+    terms = [(places[j], weight) for j, weight in row.terms]
+    literals = [(names[j], weight > 0) for j, weight in row.terms]
+    bits = all(place.one is not None for place, _ in terms)
+    one = _conjunction([weight * place.one for place, weight in terms], row.bias, row.relu) if bits else None
+    if one == 0:
+        return "0", ZERO
+    name = "" if one is None else _times(one, gate("AND", literals))
+    known = all(place.values is not None for place, _ in terms)
+    inputs = sorted({i for place, _ in terms for i in place.inputs}) if known else []
+    if not known or len(inputs) > MOST_INPUTS:
+        return name, Place(None, one=one)
+
+    tables = [_spread(place, inputs) for place, _ in terms]
+    values, largest = [row.bias] * 2 ** len(inputs), abs(row.bias)
+    for (_, weight), table in zip(terms, tables, strict=True):
+        values = [value + weight * x for value, x in zip(values, table, strict=True)]
+        largest = max(largest, abs(weight) * max(map(abs, table)))
+    if row.relu:
+        values = [max(0.0, value) for value in values]
+    top, nothing = max(values), CLOSE * largest
+    if all(abs(value) <= nothing for value in values):
+        return name, ZERO
+    if one is None and top > 0 and all(min(abs(value), abs(value - top)) <= nothing for value in values):
+        one = top
+        name = _of_those_that_occur(terms, tables, [value > top / 2 for value in values], literals) if bits else ""
+        name = _times(one, name)
+    values, inputs = needed(values, inputs)
+    return name, Place(values, inputs, one)
+
+
+def _of_those_that_occur(terms, tables, bits: list[bool], literals) -> str:
+    """The gate that a row is on those bits that occur together: a sum is an OR if no two are 1 at once."""
+    columns = [
+        [(x > place.one / 2) == (weight > 0) for x in table]
+        for (place, weight), table in zip(terms, tables, strict=True)
+    ]
+    for kind, holds in (("OR", any), ("AND", all)):
+        if bits == [holds(row) for row in zip(*columns, strict=True)]:
+            return gate(kind, literals)
+    return ""
+
+
+def _conjunction(weights: list[float], bias: float, relu: bool) -> float | None:
+    """M if a row is M times an AND with a literal for each weight, 0 if it is always 0; otherwise None.
+
+    The sum is at its greatest, M, where all literals hold: the bias and the positive weights. Where one does not,
+    the sum is less by its weight or more, and that must be enough for the ReLU to give 0.
+    """
+    nothing = CLOSE * max(map(abs, [bias, *weights]))
+    most = bias + sum(weight for weight in weights if weight > 0)
+    if not relu and (len(weights) > 1 or most - sum(map(abs, weights)) < -nothing):
+        return None  # two weights make three values or four, and nothing cuts off what is below 0
+    if most <= nothing:
+        return 0.0
+    return most if not weights or most - min(map(abs, weights)) <= nothing else None
+
+
+def _spread(place: Place, inputs: Sequence[int]) -> list[float]:
+    """The truth table of a place over more inputs than it depends on."""
+    values = place.values
+    for position, i in enumerate(inputs):
+        if i not in place.inputs:
+            block = 2**position
+            values = [x for start in range(0, len(values), block) for x in values[start : start + block] * 2]
+    return values
+
+
+def _times(one: float, name: str) -> str:
+    factor = f"{one:.6g}"
+    if name in ("", "0") or factor == "1":
+        return name
+    return factor if name == "1" else f"{factor}·{name}"

@@ -1,0 +1,222 @@
+"""Logic gates as ReLU layers, and how a gate is put into a wider vector that it leaves otherwise alone.
+
+Propositions 2 to 5 and section 3.2 of the paper. Inputs and outputs are 0 or 1, exactly.
+
+Chapter: :doc:`/book/01_gates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+__all__ = ["AND", "NAND", "NOR", "NOT", "OR", "XOR", "Layer", "Readout", "embed"]
+
+
+class Readout(nn.Module):
+    """x ↦ Wx + b, a linear layer with no ReLU behind it. Shapes: ``(…, width in)`` to ``(…, width out)``.
+
+    >>> Readout([[1, -2]], [0])(torch.tensor([1, 0]))
+    tensor([1.], grad_fn=<ViewBackward0>)
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self, weight: Tensor | Sequence, bias: Tensor | Sequence):
+        super().__init__()
+        weight, bias = (torch.as_tensor(numbers, dtype=torch.get_default_dtype()) for numbers in (weight, bias))
+        if weight.dim() != 2 or bias.shape != weight.shape[:1]:
+            raise ValueError(
+                f"A layer has a matrix W and one bias for each of its rows. "
+                f"W of shape {tuple(weight.shape)} and b of shape {tuple(bias.shape)} were given."
+            )
+        self.weight, self.bias = nn.Parameter(weight.clone()), nn.Parameter(bias.clone())
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"A layer takes a tensor, and {x!r} was given. Write torch.tensor({x!r}).")
+        if x.shape[-1:] != self.weight.shape[1:]:
+            raise ValueError(
+                f"This layer takes vectors of width {self.weight.shape[1]}, "
+                f"and a tensor of shape {tuple(x.shape)} was given."
+            )
+        if not x.is_floating_point():
+            x = x.to(self.weight.dtype)  # bits may come as int or bool; a float of another type is torch's to refuse
+        return F.linear(x, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"{self.weight.shape[1]} → {self.weight.shape[0]}"
+
+
+class Layer(Readout):
+    """x ↦ ReLU(Wx + b), the one kind of layer of which everything in this part of the book is made.
+
+    >>> Layer([[1, 1]], [-1])
+    Layer(2 → 1)
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(super().forward(x))
+
+
+class Circuit(nn.Sequential):
+    """Layers one after the other. A stretch of them, such as ``circuit[:2]``, is an ``nn.Sequential``.
+
+    >>> XOR()[:2](torch.tensor([1, 0])).tolist()  # NAND, OR
+    [1.0, 1.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __getitem__(self, key: int | slice) -> nn.Module:
+        return nn.Sequential(*list(self)[key]) if isinstance(key, slice) else super().__getitem__(key)
+
+
+class NOT(Layer):
+    """Proposition 2: ¬x = ReLU(1 − x). Shapes: ``(…, 1)`` to ``(…, 1)``.
+
+    >>> NOT()(torch.tensor([[0], [1]])).tolist()
+    [[1.0], [0.0]]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self):
+        super().__init__([[-1]], [1])
+
+
+class AND(Layer):
+    """Proposition 3: ReLU(x₁ + … + x_k − (k − 1)). Shapes: ``(…, k)`` to ``(…, 1)``.
+
+    >>> AND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
+    [0.0, 0.0, 0.0, 1.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self, k: int = 2):
+        super().__init__([[1] * _inputs(k, "AND")], [1 - k])
+
+
+class NOR(Layer):
+    """Proposition 4: ReLU(1 − x₁ − … − x_k). Shapes: ``(…, k)`` to ``(…, 1)``.
+
+    >>> NOR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
+    [1.0, 0.0, 0.0, 0.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self, k: int = 2):
+        super().__init__([[-1] * _inputs(k, "NOR")], [1])
+
+
+class OR(Circuit):
+    """Proposition 4: NOT of NOR, two layers. Shapes: ``(…, k)`` to ``(…, 1)``.
+
+    >>> OR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
+    [0.0, 1.0, 1.0, 1.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self, k: int = 2):
+        super().__init__(NOR(_inputs(k, "OR")), NOT())
+
+
+class NAND(Circuit):
+    """NOT of AND, two layers. Shapes: ``(…, k)`` to ``(…, 1)``.
+
+    >>> NAND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
+    [1.0, 1.0, 1.0, 0.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self, k: int = 2):
+        super().__init__(AND(_inputs(k, "NAND")), NOT())
+
+
+class XOR(Circuit):
+    """Proposition 5: AND of NAND and OR, three layers. Shapes: ``(…, 2)`` to ``(…, 1)``.
+
+    >>> XOR()(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
+    [0.0, 1.0, 1.0, 0.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    def __init__(self):
+        super().__init__(
+            Layer([[1, 1], [-1, -1]], [-1, 1]),  # AND, NOR
+            Layer([[-1, 0], [0, -1]], [1, 1]),  # NAND, OR
+            AND(2),
+        )
+
+
+def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
+    """One layer that computes the gates and passes everything else on (section 3.2 of the paper).
+
+    A gate is given as ``(gate, inputs, output)``: where it reads, and the place that it overwrites.
+    All gates of a layer read the vector as it was before. OR, NAND and XOR take more than one
+    layer, so they are embedded layer by layer.
+
+    >>> both = embed(4, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2))
+    >>> both(torch.tensor([1, 1, 1, 1])).tolist()
+    [1.0, 1.0, 0.0, 1.0]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    _check_places(width)
+    W, b = torch.eye(width), torch.zeros(width)
+    taken: set[int] = set()
+    for given in gates:
+        try:
+            gate, inputs, output = given
+            inputs = list(inputs)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"A gate is given with its places, as in (AND(2), [0, 2], 0), and {given!r} was given."
+            ) from None
+        if not isinstance(gate, Layer) or gate.weight.shape[0] != 1:
+            raise TypeError(
+                f"embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and {gate!r} was given. "
+                f"Embed a larger gate layer by layer, such as NOR and then NOT for OR."
+            )
+        _check_places(width, **{f"input {n}": place for n, place in enumerate(inputs, start=1)})
+        _check_places(width, output=output)
+        if len(inputs) != gate.weight.shape[1]:
+            raise ValueError(f"{gate} takes {gate.weight.shape[1]} inputs, and the places {inputs} were given.")
+        if output in taken:
+            raise ValueError(f"Two gates write to place {output}. Give each gate an output of its own.")
+        taken.add(output)
+        W[output] = 0
+        W[output, inputs] = gate.weight.detach()[0].to(W.dtype)
+        b[output] = gate.bias.detach()[0]
+    return Layer(W, b)
+
+
+def _inputs(k: int, gate: str) -> int:
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ValueError(f"{gate} takes a whole number of inputs from 1 up, and {gate}({k!r}) was asked for.")
+    return k
+
+
+def _check_places(width: int, **places: int) -> None:
+    """Each place is inside a vector of that width, and no two are the same."""
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise ValueError(f"A vector has a width of 1 or more, and the width {width!r} was given.")
+    seen: dict[int, str] = {}
+    for name, place in places.items():
+        if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < width:
+            raise ValueError(
+                f"{name} = {place!r} is no place in a vector of width {width}: its places are 0 to {width - 1}."
+            )
+        if place in seen:
+            raise ValueError(f"{seen[place]} and {name} are the same place, {place}. Give them two different ones.")
+        seen[place] = name

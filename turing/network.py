@@ -1,0 +1,294 @@
+"""A network as its numbers: read from any module made of linear layers and ReLU, and written to a file.
+
+A file is JSON, ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout maps the
+name of a slice to its size or to the labels of its places; there is one for the input and one for the
+output of each layer. A layer has a ``name``, a ``shape`` [out, in], ``weight`` as [row, column, value]
+and ``bias`` as [row, value] for what is not 0, and ``relu``, true or false.
+
+Chapter: :doc:`/book/01_gates`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from turing.formats.base import cut
+from turing.layout import Layout
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "load", "save", "to_dict"]
+
+VERSION = 1
+MOST_NUMBERS = 50_000_000  # that a file may ask for: a few damaged digits should not fill the memory
+KINDS = {list: "a list", dict: "an object", bool: "true or false"}
+ENTRIES = {"weight": ["row", "column", "value"], "bias": ["row", "value"]}
+
+
+class Numbers(NamedTuple):
+    """One layer: its name in the network, its weights by row, its biases, and whether a ReLU follows.
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+
+    name: str
+    weight: list[list[float]]
+    bias: list[float]
+    inputs: int
+    relu: bool
+
+
+def layers_of(network: nn.Module) -> list[Numbers]:
+    """The layers of a network in order, whether made of our classes or of ``nn.Linear`` and ``nn.ReLU``.
+
+    An ``nn.Linear`` on its own is read as the linear part of a ReLU layer; inside an ``nn.Sequential`` a
+    ReLU counts where it stands.
+
+    >>> from turing.gates import OR
+    >>> [(layer.name, layer.weight, layer.bias) for layer in layers_of(OR(2))]
+    [('0', [[-1.0, -1.0]], [1.0]), ('1', [[-1.0]], [1.0])]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    from torch import nn
+
+    from turing.gates import Layer, Readout
+
+    if isinstance(network, nn.Linear):
+        return [_numbers("", network, relu=True)]
+    found: list[Numbers] = []
+
+    def walk(name: str, module: nn.Module) -> None:
+        if isinstance(module, (Readout, nn.Linear)):
+            found.append(_numbers(name, module, relu=isinstance(module, Layer)))
+        elif isinstance(module, nn.ReLU) and found:
+            found[-1] = found[-1]._replace(relu=True)
+        elif isinstance(module, nn.Sequential):
+            for child, part in module.named_children():
+                walk(f"{name}.{child}" if name else child, part)
+        elif not isinstance(module, nn.Identity):
+            raise TypeError(
+                f"A network here is made of linear layers and ReLU, in an nn.Sequential if there are several; "
+                f"{type(module).__name__} was given."
+            )
+
+    walk("", network)
+    if not found:
+        raise ValueError("This network has no layers. It takes at least one, such as turing.gates.AND(2).")
+    for before, after in pairwise(found):
+        if len(before.weight) != after.inputs:
+            raise ValueError(
+                f"Layer {after.name} takes {after.inputs} numbers, and the one before gives {len(before.weight)}."
+            )
+    return found
+
+
+def layouts_of(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> list[Layout]:
+    """Names for the input of a network and for the output of each layer, as many as it has layers, and one.
+
+    A single layout names every vector of its width. What is left has the names of the network's own
+    ``layouts``. Without those, the input is ``x``, layer 1 gives ``h1`` and so on, and the last layer gives
+    ``y``; but all are ``x`` where all have the same width, as in a network that works in place.
+
+    >>> from turing.gates import OR, embed
+    >>> layouts_of(OR(2)), layouts_of(OR(2), Layout(a=1, b=1))[0], layouts_of(embed(3))
+    ([Layout(x=2), Layout(h1=1), Layout(y=1)], Layout(a=1, b=1), [Layout(x=3), Layout(x=3)])
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    layers = layers_of(network)
+    widths = [layers[0].inputs, *(len(layer.weight) for layer in layers)]
+    if layout is None or isinstance(layout, Layout):
+        given = [layout if layout and layout.width == width else None for width in widths]
+        if layout and not any(given):
+            raise ValueError(f"The layout names {layout.width} places; the vectors here have {_listed(widths)}.")
+    else:
+        given = list(layout) if isinstance(layout, Sequence) else [layout]
+        if not all(isinstance(names, Layout) for names in given):
+            raise TypeError(f"The places of a vector are named by a Layout, and {layout!r} was given.")
+        if [names.width for names in given] != widths:
+            raise ValueError(
+                f"A layout is needed for the input and for the output of each layer, of {_listed(widths)} places; "
+                f"those given name {_listed(names.width for names in given)}."
+            )
+    own = getattr(network, "layouts", [])
+    if [names.width for names in own] != widths:
+        own = [None] * len(widths)
+    usual = ["x"] * len(widths) if len(set(widths)) == 1 else ["x", *(f"h{n}" for n in range(1, len(layers))), "y"]
+    return [
+        names or mine or Layout(**{name: width})
+        for names, mine, name, width in zip(given, own, usual, widths, strict=True)
+    ]
+
+
+def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> dict:
+    """The network as a dictionary that JSON can hold.
+
+    >>> from turing.gates import NOT
+    >>> to_dict(NOT())["layers"]
+    [{'name': '', 'shape': [1, 1], 'weight': [[0, 0, -1]], 'bias': [[0, 1]], 'relu': True}]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    return {
+        "turing": "network",
+        "version": VERSION,
+        "layouts": [
+            {part.name: list(part.labels) or part.size for part in names} for names in layouts_of(network, layout)
+        ],
+        "layers": [
+            {
+                "name": layer.name,
+                "shape": [len(layer.weight), layer.inputs],
+                "weight": [
+                    [i, j, _short(value)]
+                    for i, row in enumerate(layer.weight)
+                    for j, value in enumerate(row)
+                    if value != 0
+                ],
+                "bias": [[i, _short(value)] for i, value in enumerate(layer.bias) if value != 0],
+                "relu": layer.relu,
+            }
+            for layer in layers_of(network)
+        ],
+    }
+
+
+def from_dict(data: dict) -> nn.Sequential:
+    """The network that a dictionary describes, as a sequence of layers with ``layouts``.
+
+    Its weights are of torch's default type, or of float64 where that one would change a weight.
+
+    >>> from turing.gates import XOR
+    >>> from_dict(to_dict(XOR()))[2].weight.tolist()
+    [[1.0, 1.0]]
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    import torch
+    from torch import nn
+
+    from turing.gates import Layer, Readout
+
+    if not isinstance(data, dict) or data.get("turing") != "network":
+        raise ValueError('This is no network: the key "turing" with the value "network" is missing.')
+    if data.get("version") != VERSION:
+        raise ValueError(f"This network is of version {data.get('version')!r}; version {VERSION} is read here.")
+    network, room = nn.Sequential(), MOST_NUMBERS
+    try:
+        for layer in _value(data, "layers", list):
+            rows, columns = _shape(layer)
+            room -= rows * (columns + 1)
+            if room < 0:
+                raise ValueError(f"it asks for more than {MOST_NUMBERS:,} numbers")
+            W, b = torch.zeros(rows, columns, dtype=torch.float64), torch.zeros(rows, dtype=torch.float64)
+            for i, j, value in _entries(layer, "weight"):
+                W[_index(i, rows), _index(j, columns)] = _real(value)
+            for i, value in _entries(layer, "bias"):
+                b[_index(i, rows)] = _real(value)
+            module = (Layer if _value(layer, "relu", bool) else Readout)(W, b)
+            module.weight, module.bias = nn.Parameter(W), nn.Parameter(b)
+            network.append(module)
+        names = [_value({"layout": names}, "layout", dict) for names in _value(data, "layouts", list)]
+        network.layouts = layouts_of(network, [Layout(**slices) for slices in names])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"This network is damaged: {error}") from None
+    usual = torch.get_default_dtype()
+    fits = all(bool((numbers.to(usual).double() == numbers).all()) for numbers in network.parameters())
+    return network.to(usual) if fits else network
+
+
+def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
+    """Write a network to a file whose name ends in ``.json``, with the names of its places.
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".json":
+        raise ValueError(
+            f"Networks are saved as JSON, and the name {path.name!r} was given. Use {path.stem + '.json'!r}."
+        )
+    path.write_text(json.dumps(to_dict(network, layout)) + "\n", encoding="utf-8", newline="\n")
+
+
+def load(path: str | Path) -> nn.Sequential:
+    """The network in a file that :func:`save` wrote, with equal weights. Nothing is ever unpickled.
+
+    >>> import tempfile
+    >>> from turing.gates import AND
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(AND(2), Path(folder) / "and.json", [Layout(a=1, b=1), Layout(both=1)])
+    ...     network = load(Path(folder) / "and.json")
+    >>> network.layouts, network[0].bias.tolist()
+    ([Layout(a=1, b=1), Layout(both=1)], [-1.0])
+
+    Chapter: :doc:`/book/01_gates`.
+    """
+    path = Path(path)
+    try:
+        return from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise ValueError(f"{path.name}: this is no JSON.") from None
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def _numbers(name: str, module: nn.Module, relu: bool) -> Numbers:
+    for numbers in (module.weight, module.bias):
+        if numbers is not None and not numbers.isfinite().all():
+            raise ValueError(f"Layer {name or 0} has a weight or bias that is infinite or not a number.")
+    weight = module.weight.detach().double().tolist()
+    bias = [0.0] * len(weight) if module.bias is None else module.bias.detach().double().tolist()
+    return Numbers(name, weight, bias, module.weight.shape[1], relu)
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _value(data: object, key: str, kind: type) -> Any:
+    value = data.get(key) if isinstance(data, dict) else None
+    if type(value) is not kind:
+        raise ValueError(f'"{key}" is missing, or it is not {KINDS[kind]}')
+    return value
+
+
+def _shape(layer: object) -> list[int]:
+    shape = _value(layer, "shape", list)
+    if len(shape) != 2 or not all(type(size) is int and 0 <= size <= MOST_NUMBERS for size in shape):
+        raise ValueError(f"the shape of a layer is [out, in], and {cut(str(shape))} was found")
+    return shape
+
+
+def _entries(layer: object, key: str) -> list[list]:
+    entries = _value(layer, key, list)
+    for entry in entries:
+        if type(entry) is not list or len(entry) != len(ENTRIES[key]):
+            raise ValueError(f'"{key}" holds lists of {", ".join(ENTRIES[key])}, and {cut(str(entry))} was found')
+    return entries
+
+
+def _index(i: object, size: int) -> int:
+    if type(i) is not int or not 0 <= i < size:
+        raise ValueError(f"a weight or bias stands at place {str(i)[:20]} of {size}")
+    return i
+
+
+def _real(value: object) -> float:
+    try:
+        number = float(value) if type(value) in (int, float) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{cut(str(value))} is no number")
+    return number
+
+
+def _listed(widths: Iterable[int]) -> str:
+    return ", ".join(map(str, widths))
