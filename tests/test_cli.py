@@ -438,6 +438,70 @@ def test_show_saves_the_state_diagram(cli, tmp_path):
     assert file.read_text(encoding="utf-8").startswith("<svg")
 
 
+@pytest.fixture
+def half_adder(tmp_path):
+    """A file with the half adder of the paper."""
+    from turing.adders import HalfAdder  # here, as it takes torch
+
+    file = tmp_path / "half_adder.json"
+    turing.save(HalfAdder(2, 0, 1), file, turing.Layout(a=1, b=1))
+    return file
+
+
+def test_show_prints_the_equations_of_a_network(cli, half_adder):
+    expected = f"network: 3 layers, 2 → 2\n\n{turing.show(turing.load(half_adder))}\n"
+    assert "a ← ReLU(a + b − 1)   AND(a, b)   XOR(a, b)\n" in expected
+    assert cli("show", str(half_adder)) == (0, expected, "")
+    assert cli("show", half_adder.read_text(encoding="utf-8")) == (0, expected, "")
+    with open(half_adder) as stdin, shell("show", "-", stdin=stdin) as process:
+        assert process.communicate() == (expected, "")
+
+
+def test_show_saves_the_weights_of_a_network_as_squares(cli, half_adder, tmp_path):
+    file = tmp_path / "half_adder.svg"
+    status, _, err = cli("show", str(half_adder), "--svg", str(file))
+    assert (status, err) == (0, "")
+    assert file.read_text(encoding="utf-8") == turing.draw(turing.load(half_adder)).svg + "\n"
+    status, out, err = cli("show", str(half_adder), "--svg", str(tmp_path / "half_adder.png"))
+    assert (status, out) == (2, "")
+    assert "Pictures are saved as SVG" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:100], "This is no JSON"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "This network is of version 7"),
+        (lambda text: text.replace("[[0, 0, 1]", "[[5, 0, 1]"), "This network is damaged: a weight or bias stands at"),
+        (lambda text: text.replace('"network"', '"net"'), "none of the known formats|A machine in JSON is an object"),
+    ],
+)
+def test_a_damaged_network_is_refused_under_its_name(cli, half_adder, change, message):
+    half_adder.write_text(change(half_adder.read_text(encoding="utf-8")), encoding="utf-8")
+    status, out, err = cli("show", str(half_adder))
+    assert (status, out) == (2, "")
+    assert re.match(f"turing: {re.escape(str(half_adder))}: .*({message})", err)
+
+
+def test_only_show_takes_a_network(cli, half_adder):
+    for argv in (["run", str(half_adder)], ["convert", str(half_adder), "--to", "json"]):
+        status, out, err = cli(*argv)
+        assert (status, out) == (2, "")
+        assert err == "turing: This is a network, and a machine is expected here. turing show prints the network.\n"
+
+
+def test_names_in_a_network_cannot_move_the_cursor_or_forge_a_line(cli, half_adder):
+    text = half_adder.read_text(encoding="utf-8").replace('"a": 1', r'"\u001b[2J\nnetwork: 9 layers": 1')
+    _, out, _ = cli("show", text)
+    assert all(line.isprintable() for line in out.split("\n"))
+    assert [line for line in out.split("\n") if line.startswith("network: ")] == ["network: 3 layers, 2 → 2"]
+
+
+def test_a_machine_that_speaks_of_a_network_is_still_a_machine(cli):
+    machine = turing.TuringMachine({("network", "_"): ("network", "_", 1)}, "network", (), "_")
+    assert cli("show", dumps(machine))[1].startswith("states     network (initial)\n")
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_convert_writes_a_machine_that_can_be_read_again(cli, tmp_path, format):
     name = {"jflap": "unary_addition", "morphett": "copier"}.get(format, "bb4")
@@ -515,10 +579,11 @@ def test_the_console_script_is_the_same_command():
         ["run", "bb4"],
         ["run", "bb4", "--trace"],
         ["show", "bb4"],
+        ["show", BB4],
         ["convert", "bb4", "--to", "jflap", "--rename"],
         ["zoo"],
     ],
 )
-def test_no_command_imports_torch(argv):
+def test_no_command_on_a_machine_imports_torch(argv):
     code = f"import sys; from turing.__main__ import main; main({argv!r}); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

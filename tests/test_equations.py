@@ -321,6 +321,13 @@ def test_a_place_that_holds_more_than_two_values_is_no_input_of_a_gate_and_yet_l
     assert shown.layers[1] == (("y", "ReLU(u − 2 v)", "", "XOR(a, b)"),)
 
 
+def test_rounding_that_adds_up_over_many_layers_takes_the_names_away():
+    almost = Layer([[1]], [1e-7])
+    shown = show(nn.Sequential(*[almost] * 30), Layout(a=1)).layers
+    assert shown[4][0] == ("a", "ReLU(a + 1e-07)", "COPY(a)", "a")
+    assert shown[29][0] == ("a", "ReLU(a + 1e-07)", "", "")
+
+
 def test_functions_of_more_inputs_than_a_table_can_hold_are_left_unnamed_and_their_gates_are_not():
     for k in (MOST_INPUTS, MOST_INPUTS + 1, 1000):
         (line,) = show(NAND(k)).layers[1]

@@ -352,7 +352,7 @@ BAD = {
     "a gate of two layers": (
         lambda: embed(4, (OR(2), [0, 1], 0)),
         TypeError,
-        f"embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and {OR(2)!r} was given. "
+        "embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and OR was given. "
         "Embed a larger gate layer by layer, such as NOR and then NOT for OR.",
     ),
     "a layer of two neurons": (

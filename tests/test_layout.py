@@ -134,7 +134,7 @@ def test_each_family_has_its_colour_and_no_two_slices_have_the_same():
 
 def test_the_first_of_a_family_has_the_colour_itself():
     assert PAPER.sym1.colour == "var(--turing-sym,#0067A8)" == Slice("sym", 0, 1).colour
-    assert PAPER.sym2.colour == "color-mix(in srgb,var(--turing-sym,#0067A8) 82%,var(--turing-ground,#FFFFFF))"
+    assert PAPER.sym2.colour == "color-mix(in srgb,var(--turing-sym,#0067A8) 92%,var(--turing-ground,#FFFFFF))"
 
 
 def test_a_slice_of_no_family_is_drawn_in_ink():

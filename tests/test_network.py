@@ -67,6 +67,13 @@ def test_layers_inside_layers_come_in_order_with_their_full_names():
     assert [layer.name for layer in layers_of(nested)] == ["0.0", "0.1", "1.0.0"]
 
 
+def test_a_layer_that_stands_in_a_network_twice_is_read_twice():
+    double = Layer([[2]], [0])
+    net = nn.Sequential(double, double)
+    assert [layer.name for layer in layers_of(net)] == ["0", "1"]
+    assert from_dict(to_dict(net))(torch.tensor([1])).item() == net(torch.tensor([1])).item() == 4
+
+
 def test_a_missing_bias_is_zero():
     assert layers_of(nn.Linear(2, 3, bias=False))[0].bias == [0, 0, 0]
 
@@ -126,7 +133,7 @@ def test_names_given_on_saving_are_in_the_file(tmp_path):
     assert data == {
         "turing": "network",
         "version": 1,
-        "layouts": [{"st": ["I", "R"]}, {"both": 1}],
+        "layouts": [[["st", ["I", "R"]]], [["both", 1]]],
         "layers": [
             {"name": "", "shape": [1, 2], "weight": [[0, 0, 1], [0, 1, 1]], "bias": [[0, -1]], "relu": True},
         ],
@@ -163,10 +170,11 @@ def damaged(**changes) -> dict:
         (damaged(layers=[7]), 'damaged: "shape" is missing, or it is not a list'),
         (damaged(layers=to_dict(AND(2))["layers"] * 2), "damaged: Layer 1 takes 2 numbers, and the one before gives 1"),
         (damaged(layouts=None), 'damaged: "layouts" is missing, or it is not a list'),
-        (damaged(layouts=[3, 4]), 'damaged: "layout" is missing, or it is not an object'),
-        (damaged(layouts=[{"x": 2}]), "damaged: A layout is needed .* of 2, 1 places; those given name 2"),
-        (damaged(layouts=[{"x": 3}, {"y": 1}]), "those given name 3, 1"),
-        (damaged(layouts=[{"x": "ab"}, {"y": 1}]), "damaged: x='ab': a slice is given by its size"),
+        (damaged(layouts=[3, 4]), "damaged: a layout holds a name and a size or labels for each slice, and '3' was"),
+        (damaged(layouts=[[["x", 1], ["x", 1]], [["y", 1]]]), "damaged: a layout has the slice 'x' twice"),
+        (damaged(layouts=[[["x", 2]]]), "damaged: A layout is needed .* of 2, 1 places; those given name 2"),
+        (damaged(layouts=[[["x", 3]], [["y", 1]]]), "those given name 3, 1"),
+        (damaged(layouts=[[["x", "ab"]], [["y", 1]]]), "damaged: x='ab': a slice is given by its size"),
         (damaged(shape=[1]), r"damaged: the shape of a layer is \[out, in\], and '\[1\]' was found"),
         (damaged(shape=[1, -2]), "damaged: the shape of a layer is"),
         (damaged(shape=[0, 10**30]), "damaged: the shape of a layer is"),

@@ -5,6 +5,7 @@ python tools/refresh.py [NOTEBOOK …]      with no argument, every notebook of 
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def refresh(path: Path) -> bool:
 
 
 def main(arguments: list[str]) -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"  # as in tools/test.py
     paths = [Path(a) for a in arguments] or sorted((ROOT / "book").glob("*.ipynb"))
     for path in (bar := tqdm(paths)):
         bar.set_description(path.name)

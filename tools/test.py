@@ -40,7 +40,9 @@ def run(stages: dict[str, list]) -> int:
         print(f"\n== {name} ==", flush=True)
         began = time.monotonic()
         try:
-            environment = os.environ | ({"CHROMIUM": machine.browser()} if name == "browser" else {})
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two workers share the cores, and layers are small
+            if name == "browser":
+                environment["CHROMIUM"] = machine.browser()
             passed = subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
         except SystemExit as missing:  # no browser, and none to be installed
             print(missing)

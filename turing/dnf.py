@@ -16,7 +16,7 @@ from operator import and_, or_, xor
 import torch
 from torch import Tensor
 
-from turing.gates import NOR, NOT, Circuit, Layer
+from turing.gates import NOT, Circuit, Layer
 from turing.layout import Layout
 from turing.machine import TuringMachine
 
@@ -50,35 +50,14 @@ class DNF(Circuit):
         variables: str | Sequence[str] | None = None,
         exclusive: bool | None = None,
     ):
-        if isinstance(clauses, str) or not isinstance(clauses, Iterable):
-            raise TypeError(f"DNF takes a list of clauses, such as ['10-', '--1'], and {clauses!r} was given.")
-        clauses = tuple(clauses)
-        if variables is None and not clauses:
-            raise ValueError("With no clause, the variables must be named, such as DNF([], 'a b').")
-        variables = _variables(variables, len(str(clauses[0])) if clauses else 0)
-        for clause in clauses:
-            if not isinstance(clause, str) or len(clause) != len(variables) or set(clause) - set("01-"):
-                raise ValueError(
-                    f"The clause {clause!r} is not one character 0, 1 or - for each of "
-                    f"the {len(variables)} variables {' '.join(variables)}."
-                )
-        clauses = tuple(dict.fromkeys(clauses))  # twice is once
-        both = _both(clauses) if exclusive is not False else None
-        if exclusive and both:
-            one, other, witness = both
-            values = " ".join(f"{name}={value}" for name, value in zip(variables, witness, strict=True))
-            raise ValueError(
-                f"The clauses {one} and {other} do not exclude each other: both are true for {values}. "
-                f"Leave exclusive out, and the network has a third layer."
-            )
+        clauses, variables = _clauses(clauses, variables)
         n, m = len(variables), len(clauses)
         W = torch.tensor([[WEIGHT[value] for value in clause] for clause in clauses]).reshape(m, n)
         b = 1 - (W == 1).sum(dim=1)  # AND if the clause has only ones, NOR if it has only zeros
-        if exclusive is False or both:
-            nor = NOR(m) if m else Layer(torch.zeros(1, 0), [1])
-            super().__init__(Layer(W, b), nor, NOT())
-        else:
+        if exclusive is not False and _exclude_each_other(clauses, variables, insist=exclusive):
             super().__init__(Layer(W, b), Layer(torch.ones(1, m), [0]))  # at most one clause is 1
+        else:
+            super().__init__(Layer(W, b), Layer(-torch.ones(1, m), [1]), NOT())  # NOR, NOT
         self.clauses, self.variables = clauses, variables
         names = Layout(**dict.fromkeys(variables, 1))
         self.layouts = [names, Layout(clause=clauses), *[Layout(nor=1)][: len(self) - 2], Layout(out=1)]
@@ -167,11 +146,11 @@ class DNF(Circuit):
 
 
 class Transition(Circuit):
-    """δ of a machine as two layers: W₁ of (w + |Q||Γ|) × w and W₂ of w × (w + |Q||Γ|), as in the paper.
+    """δ of a machine as two layers, W₁ of size (w + sg) × w and W₂ of size w × (w + sg) for s states and g symbols.
 
-    Layer 1 keeps the vector and appends a detector for each pair of state and symbol, AND(st[q], sym1[a]).
-    Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5; a stay has none. It
-    keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0.
+    As in section 3.3 of the paper, layer 1 keeps the vector and appends a detector for each pair of state and
+    symbol, AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5;
+    a stay has none. It keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0.
     Only W₂ depends on δ. Shapes: ``(…, w)`` to ``(…, w)``.
 
     >>> import turing
@@ -230,6 +209,36 @@ def _variables(given: str | Sequence[str] | None, n: int) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise ValueError(f"Two of the variables {' '.join(names)} have the same name.")
     return names
+
+
+def _clauses(given: Iterable[str], variables: str | Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Clauses, each once, and the names of their variables."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"DNF takes a list of clauses, such as ['10-', '--1'], and {given!r} was given.")
+    clauses = tuple(given)
+    if variables is None and not clauses:
+        raise ValueError("With no clause, the variables must be named, such as DNF([], 'a b').")
+    names = _variables(variables, len(str(clauses[0])) if clauses else 0)
+    for clause in clauses:
+        if not isinstance(clause, str) or len(clause) != len(names) or set(clause) - set("01-"):
+            raise ValueError(
+                f"The clause {clause!r} is not one character 0, 1 or - for each of "
+                f"the {len(names)} variables {' '.join(names)}."
+            )
+    return tuple(dict.fromkeys(clauses)), names
+
+
+def _exclude_each_other(clauses: Sequence[str], variables: Sequence[str], insist: bool | None) -> bool:
+    """Can no two clauses be true together? If we insist, two that can are an error, with an input that shows it."""
+    both = _both(clauses)
+    if both and insist:
+        one, other, witness = both
+        values = " ".join(f"{name}={value}" for name, value in zip(variables, witness, strict=True))
+        raise ValueError(
+            f"The clauses {one} and {other} do not exclude each other: both are true for {values}. "
+            f"Leave exclusive out, and the network has a third layer."
+        )
+    return not both
 
 
 def _both(clauses: Sequence[str]) -> tuple[str, str, str] | None:

@@ -36,6 +36,7 @@ class Readout(nn.Module):
         self.weight, self.bias = nn.Parameter(weight.clone()), nn.Parameter(bias.clone())
 
     def forward(self, x: Tensor) -> Tensor:
+        """Wx + b, for each vector of a batch."""
         if not isinstance(x, Tensor):
             raise TypeError(f"A layer takes a tensor, and {x!r} was given. Write torch.tensor({x!r}).")
         if x.shape[-1:] != self.weight.shape[1:]:
@@ -61,6 +62,7 @@ class Layer(Readout):
     """
 
     def forward(self, x: Tensor) -> Tensor:
+        """ReLU(Wx + b), for each vector of a batch."""
         return torch.relu(super().forward(x))
 
 
@@ -184,8 +186,9 @@ def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
                 f"A gate is given with its places, as in (AND(2), [0, 2], 0), and {given!r} was given."
             ) from None
         if not isinstance(gate, Layer) or gate.weight.shape[0] != 1:
+            kind = repr(gate).split("(\n")[0]  # a sequence of layers is told in many lines
             raise TypeError(
-                f"embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and {gate!r} was given. "
+                f"embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and {kind} was given. "
                 f"Embed a larger gate layer by layer, such as NOR and then NOT for OR."
             )
         _check_places(width, **{f"input {n}": place for n, place in enumerate(inputs, start=1)})

@@ -11,7 +11,7 @@ __all__ = ["Layout", "Slice", "state_vector"]
 
 # A family has one colour; its members are told apart by lightness, in per cent, and by their names.
 FAMILIES = {"st": "#B3440E", "sym": "#0067A8", "pos": "#00734F", "scr": "#63636B"}
-LIGHTNESS = (100, 82, 66, 52, 40)
+LIGHTNESS = (100, 92, 84, 77, 70)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A network as its numbers: read from any module made of linear layers and ReLU, and written to a file.
 
-A file is JSON, ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout maps the
-name of a slice to its size or to the labels of its places; there is one for the input and one for the
-output of each layer. A layer has a ``name``, a ``shape`` [out, in], ``weight`` as [row, column, value]
+A file is JSON, ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout is a list of
+slices, each with its name and its size or the labels of its places; there is one for the input and one for
+the output of each layer. A layer has a ``name``, a ``shape`` [out, in], ``weight`` as [row, column, value]
 and ``bias`` as [row, value] for what is not 0, and ``relu``, true or false.
 
 Chapter: :doc:`/book/01_gates`.
@@ -27,7 +27,7 @@ __all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "load", "save", "t
 
 VERSION = 1
 MOST_NUMBERS = 50_000_000  # that a file may ask for: a few damaged digits should not fill the memory
-KINDS = {list: "a list", dict: "an object", bool: "true or false"}
+KINDS = {list: "a list", bool: "true or false"}
 ENTRIES = {"weight": ["row", "column", "value"], "bias": ["row", "value"]}
 
 
@@ -70,7 +70,7 @@ def layers_of(network: nn.Module) -> list[Numbers]:
         elif isinstance(module, nn.ReLU) and found:
             found[-1] = found[-1]._replace(relu=True)
         elif isinstance(module, nn.Sequential):
-            for child, part in module.named_children():
+            for child, part in module._modules.items():  # named_children leaves out a layer that stands there twice
                 walk(f"{name}.{child}" if name else child, part)
         elif not isinstance(module, nn.Identity):
             raise TypeError(
@@ -140,7 +140,7 @@ def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None)
         "turing": "network",
         "version": VERSION,
         "layouts": [
-            {part.name: list(part.labels) or part.size for part in names} for names in layouts_of(network, layout)
+            [[part.name, list(part.labels) or part.size] for part in names] for names in layouts_of(network, layout)
         ],
         "layers": [
             {
@@ -195,8 +195,7 @@ def from_dict(data: dict) -> nn.Sequential:
             module = (Layer if _value(layer, "relu", bool) else Readout)(W, b)
             module.weight, module.bias = nn.Parameter(W), nn.Parameter(b)
             network.append(module)
-        names = [_value({"layout": names}, "layout", dict) for names in _value(data, "layouts", list)]
-        network.layouts = layouts_of(network, [Layout(**slices) for slices in names])
+        network.layouts = layouts_of(network, [_layout(slices) for slices in _value(data, "layouts", list)])
     except (TypeError, ValueError) as error:
         raise ValueError(f"This network is damaged: {error}") from None
     usual = torch.get_default_dtype()
@@ -272,6 +271,19 @@ def _entries(layer: object, key: str) -> list[list]:
         if type(entry) is not list or len(entry) != len(ENTRIES[key]):
             raise ValueError(f'"{key}" holds lists of {", ".join(ENTRIES[key])}, and {cut(str(entry))} was found')
     return entries
+
+
+def _layout(slices: object) -> Layout:
+    pairs = slices if type(slices) is list else [slices]
+    for pair in pairs:
+        if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str:
+            raise ValueError(
+                f"a layout holds a name and a size or labels for each slice, and {cut(str(pair))} was found"
+            )
+    twice = [name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1]
+    if twice:
+        raise ValueError(f"a layout has the slice {twice[0]!r} twice")
+    return Layout(**dict(pairs))
 
 
 def _index(i: object, size: int) -> int:

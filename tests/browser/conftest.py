@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from pages import page_of
 from playwright.sync_api import Page, sync_playwright
 
 import setup as machine
 from book import ROOT
+from pages import page_of
 
 HTML = ROOT / "_build" / "html"
 FLAGS = [

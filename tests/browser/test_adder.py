@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 import torch
-from pages import AXE, MODEL
 
+from pages import AXE, MODEL
 from turing import show
 from turing.adders import LookaheadAdder, MoveAdder, RippleCarryAdder, bits_of
 from turing.network import layouts_of
@@ -139,6 +139,12 @@ def relu(x):
     return max(0, x)
 
 
+def with_values(text, values):
+    """An equation with values for names."""
+    names = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
+    return re.sub(names, lambda name: f"{values[name[0]]:g}", re.sub(r"(?<=\d) (?=[a-z])", "·", text))
+
+
 @pytest.mark.parametrize("adder", [Adder(3, p=3, move=1), Adder(3, p=4, move=-1), Adder(2, "sum", a=2, b=3)])
 def test_the_equations_are_those_of_turing_show_with_the_values_that_came_in(adder, open_page):
     page = open_page(adder)
@@ -161,11 +167,8 @@ def test_the_equations_are_those_of_turing_show_with_the_values_that_came_in(add
                 _, *sums, result = filled.replace("·", "*").replace("−", "-").split("=")
                 assert float(result) == past[layer][line.place]
                 assert all(eval(text, {"ReLU": relu}) == float(result) for text in sums)
-                values = past[layer - 1]
-                names = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
-                sum_of = re.sub(r"(?<=\d) (?=[a-z])", "·", law.split(" ← ")[1])
-                sum_of = re.sub(names, lambda name: f"{values[name[0]]:g}", sum_of)  # noqa: B023
-                assert filled == (f"= {sum_of} = {result.strip()}" if sums else f"= {sum_of}")
+                given = with_values(law.split(" ← ")[1], past[layer - 1])
+                assert filled == (f"= {given} = {result.strip()}" if sums else f"= {given}")
 
 
 def test_the_first_layers_of_the_ripple_are_the_half_adder_of_the_paper(open_page):

@@ -4,8 +4,8 @@ import random
 
 import pytest
 import torch
-from pages import AXE, MODEL
 
+from pages import AXE, MODEL
 from turing.gates import NOT, Layer
 from turing.widgets import GatePlayground
 from turing.widgets.gate_playground import CORNERS, GATES

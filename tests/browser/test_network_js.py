@@ -100,15 +100,13 @@ def test_networks_of_any_numbers_give_what_torch_gives_in_float64(network):
                 assert vector == pytest.approx(expected, rel=1e-12, abs=1e-12), seed
 
 
-def test_places_have_the_names_of_the_layouts_given_as_an_object_or_as_pairs(network):
+def test_places_have_the_names_of_the_layouts(network):
     for name, module in NETWORKS.items():
-        data, layouts = to_dict(module), layouts_of(module)
-        pairs = [list(map(list, layout.items())) for layout in data["layouts"]]
-        for given in (data["layouts"], pairs):
-            vectors = network("data => readNetwork(data).vectors", {**data, "layouts": given})
-            slices = [[tuple(part.values()) for part in vector["slices"]] for vector in vectors]
-            assert [vector["names"] for vector in vectors] == [layout.names() for layout in layouts], name
-            assert slices == [[(part.name, part.start, part.size) for part in layout] for layout in layouts], name
+        layouts = layouts_of(module)
+        vectors = network("data => readNetwork(data).vectors", to_dict(module))
+        slices = [[tuple(part.values()) for part in vector["slices"]] for vector in vectors]
+        assert [vector["names"] for vector in vectors] == [layout.names() for layout in layouts], name
+        assert slices == [[(part.name, part.start, part.size) for part in layout] for layout in layouts], name
 
 
 def single_layers():

@@ -10,8 +10,10 @@ import torch
 from test_exercises import tagged, wrong_answers
 
 from pages import AXE, MODEL
+from turing import show
 from turing.check import CHAPTERS, exercises, first_failure
-from turing.check.weights import WeightPuzzle, numbers, shown, values
+from turing.check.weights import WeightPuzzle, bits, numbers, shown, values
+from turing.gates import Layer
 from turing.widgets import Puzzle
 
 PUZZLES = {
@@ -31,7 +33,7 @@ def solutions(chapter):
 def fitted(name, answer):
     """The same function in the grid of the page, missing neurons as zeros and missing layers as identities."""
     puzzle, layers = PUZZLES[name][1], numbers(answer)
-    grid = puzzle.zeros()
+    grid = puzzle.grid()
     while len(layers) < len(grid):
         n = len(layers[-1][1])
         layers.append((torch.eye(n).tolist(), [0.0] * n))
@@ -81,9 +83,9 @@ SHOWN = """root => ({
   status: root.querySelector(".status").textContent.trim(),
   trace: [...root.querySelectorAll(".trace div")].map(line => line.textContent),
   rows: [...root.querySelectorAll(".truth tbody tr")].map(row => ({
-    mark: row.querySelector(".mark span").getAttribute("aria-label"),
-    sign: row.querySelector(".mark").textContent,
-    cells: [...row.querySelectorAll("td:not(.mark)")].map(cell => cell.title || cell.textContent),
+    mark: row.querySelector(".tick span").getAttribute("aria-label"),
+    sign: row.querySelector(".tick").textContent,
+    cells: [...row.querySelectorAll("td:not(.tick)")].map(cell => cell.title || cell.textContent),
     wrong: [...row.querySelectorAll(".wrong")].length,
     on: row.classList.contains("on"),
     current: row.getAttribute("aria-current"),
@@ -156,17 +158,25 @@ def test_wrong_answers_are_rejected_at_the_row_that_the_check_names(name, open_p
 @each_puzzle
 def test_random_weights_give_in_the_page_what_they_give_in_torch(name, open_page):
     puzzle, pick = PUZZLES[name][1], random.Random(name)
+    networks = [
+        [([[quarters(pick) for _ in row] for row in W], [quarters(pick) for _ in b]) for W, b in puzzle.grid()]
+        for _ in range(30)
+    ]
     page = open_page(Puzzle(name))
-    for _ in range(24):
-        layers = [([[pick.randint(-8, 8) / 4 for _ in row] for row in W], [pick.randint(-8, 8) / 4 for _ in b])
-                  for W, b in puzzle.zeros()]  # fmt: skip
-        put(page, layers)
-        agrees(page, name, layers)
+    tried = f"all => all.map(rows => (({SET})(rows), ({SHOWN})(document.querySelector('.turing-puzzle'))))"
+    tables = page.evaluate(tried, [[[shown(x) for x in row] for row in lines(layers)] for layers in networks])
+    for layers, table in zip(networks, tables, strict=True):
         x = torch.tensor([row for row, _ in puzzle.rows()], dtype=torch.float64)
         for W, b in layers:
             x = torch.relu(x @ torch.tensor(W, dtype=torch.float64).T + torch.tensor(b, dtype=torch.float64))
-        outputs = [[float(cell) for cell in row["cells"][-x.shape[1] :]] for row in seen(page)["rows"]]
-        assert outputs == x.tolist()
+        assert [[float(cell) for cell in row["cells"][-x.shape[1] :]] for row in table["rows"]] == x.tolist()
+        right = [out == list(expected) for out, (_, expected) in zip(x.tolist(), puzzle.rows(), strict=True)]
+        assert [row["mark"] == "right" for row in table["rows"]] == right
+
+
+def quarters(pick):
+    """Every order of adding gives the same."""
+    return pick.randint(-8, 8) / 4
 
 
 def module(page, puzzle):
@@ -226,15 +236,28 @@ def test_what_is_no_number_is_named_and_the_last_good_one_stays(open_page):
 
 def test_the_equations_follow_the_numbers(open_page):
     page = open_page(Puzzle("majority"))
-    assert seen(page)["equations"] == ["h1 = ReLU(0)", "h2 = ReLU(0)", "out = ReLU(0)"]
+    assert seen(page)["equations"] == ["h1 = 0", "h2 = 0", "out = 0"]
     put(page, [([[-1, -1, -1], [-1, 2, 0.5]], [2, 0]), ([[1, -2]], [-1])])
     assert seen(page)["equations"] == [
-        "h1 = ReLU(2 − a − b − c)", "h2 = ReLU(2 b − a + 0.5 c)", "out = ReLU(h1 − 2 h2 − 1)"
+        "h1 = ReLU(2 − a − b − c)", "h2 = ReLU(2 b + 0.5 c − a)", "out = ReLU(h1 − 2 h2 − 1)"
     ]  # fmt: skip
     put(page, [([[-1, 0, 0], [0, 0, 0]], [0, -3]), ([[-1, 3]], [1])])
-    assert seen(page)["equations"] == ["h1 = ReLU(−a)", "h2 = ReLU(−3)", "out = ReLU(1 − h1 + 3 h2)"]
+    assert seen(page)["equations"] == ["h1 = ReLU(−a)", "h2 = ReLU(−3)", "out = ReLU(3 h2 − h1 + 1)"]
     page = open_page(Puzzle("embedded"))
     assert seen(page)["equations"][0] == "x0 ← ReLU(x0)"
+
+
+def test_the_equations_are_those_of_show(open_page):
+    page, pick = open_page(Puzzle("one_of_three")), random.Random(0)
+    names = [bits("a b c"), bits("h1 h2 h3"), bits("out")]
+    for _ in range(10):
+        layers = [([[pick.randint(-2, 2) / 2 for _ in row] for row in W], [pick.randint(-2, 2) / 2 for _ in b])
+                  for W, b in PUZZLES["one_of_three"][1].grid()]  # fmt: skip
+        put(page, layers)
+        told = [
+            line for k, layer in enumerate(layers) for line in str(show(Layer(*layer), names[k : k + 2])).split("\n")
+        ]
+        assert seen(page)["equations"] == [line.split("   ")[0].replace("←", "=") for line in told]
 
 
 def test_keys_move_from_number_to_number_and_check(open_page):
@@ -310,17 +333,17 @@ def test_the_reader_chooses_how_many_hidden_neurons_majority_has(open_page):
     assert seen(page)["status"] == "majority: right on all 8 rows, with 2 neurons in 2 layers."
     more.click()
     assert seen(page)["status"] == "majority: right on all 8 rows, with 3 neurons in 2 layers."
-    assert seen(page)["equations"] == ["h1 = ReLU(2 − a − b − c)", "h2 = ReLU(0)", "out = ReLU(1 − h1)"]
+    assert seen(page)["equations"] == ["h1 = ReLU(2 − a − b − c)", "h2 = 0", "out = ReLU(1 − h1)"]
     fewer.click()
     press(page, "Start again")
-    assert seen(page)["equations"] == ["h1 = ReLU(0)", "h2 = ReLU(0)", "out = ReLU(0)"]
+    assert seen(page)["equations"] == ["h1 = 0", "h2 = 0", "out = 0"]
 
 
 def test_start_again_brings_the_identity_of_embedded_back(open_page):
     page = open_page(Puzzle("embedded"))
     page.get_by_label("weight of x2 in x0", exact=True).fill("7")
     press(page, "Start again")
-    agrees(page, "embedded", PUZZLES["embedded"][1].zeros())
+    agrees(page, "embedded", PUZZLES["embedded"][1].grid())
 
 
 @pytest.mark.parametrize(("name", "long"), [("majority", False), ("multiplier", True)])
@@ -436,7 +459,7 @@ def test_two_puzzles_are_solved_on_their_own(open_page):
     page = open_page(Puzzle("equal_bits"), Puzzle("equal_bits"))
     page.get_by_label("bias of out", exact=True).last.fill("1")
     assert page.locator(".status").all_text_contents() == ["2 of 4 rows right. ", "2 of 4 rows right. "]
-    assert page.locator(".equations").all_inner_texts()[1::2] == ["out = ReLU(0)", "out = ReLU(1)"]
+    assert page.locator(".equations").all_inner_texts()[1::2] == ["out = 0", "out = ReLU(1)"]
 
 
 def test_without_scripts_and_in_print_the_fallback_is_there(open_page):

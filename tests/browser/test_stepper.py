@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from pages import AXE, MODEL, page_of
 
+from pages import AXE, MODEL, page_of
 from paper import BALANCED as PAPER
 from turing import TuringMachine
 from turing.widgets import Predict, Stepper

@@ -71,12 +71,11 @@ class WeightPuzzle:
         """A row in words: ``a=0 b=1``, or ``st=go sym=0`` where slices have labels."""
         return " ".join(f"{part.name}={value}" for part, value in zip(self.inputs, self.given(row), strict=True))
 
-    def zeros(self) -> Layers:
+    def grid(self) -> Layers:
         """The numbers that the page's grid begins with."""
         widths = [self.inputs.width, *self.hidden, self.outputs.width]
         return self.start or [
-            ([[0.0] * columns for _ in range(rows)], [0.0] * rows)
-            for columns, rows in pairwise(widths)
+            ([[0.0] * columns for _ in range(rows)], [0.0] * rows) for columns, rows in pairwise(widths)
         ]
 
     def read(self, answer: object) -> Layers:

@@ -69,12 +69,13 @@ def read(row: Row, places: Sequence[Place], names: Sequence[str]) -> tuple[str, 
     top, nothing = max(values), CLOSE * largest
     if all(abs(value) <= nothing for value in values):
         return name, ZERO
-    if one is None and top > 0 and all(min(abs(value), abs(value - top)) <= nothing for value in values):
+    if top < 0 or any(min(abs(value), abs(value - top)) > nothing for value in values):
+        name, one = "", None  # even of a gate, where rounding has added up over many layers
+    elif one is None:
         one = top
-        name = _of_those_that_occur(terms, tables, [value > top / 2 for value in values], literals) if bits else ""
-        name = _times(one, name)
-    values, inputs = needed(values, inputs)
-    return name, Place(values, inputs, one)
+        if bits:
+            name = _times(one, _of_those_that_occur(terms, tables, [value > one / 2 for value in values], literals))
+    return name, Place(*needed(values, inputs), one)
 
 
 def _of_those_that_occur(terms, tables, bits: list[bool], literals) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import traitlets
 
 from turing.network import to_dict
-from turing.widgets.base import Widget, read
+from turing.widgets.base import Widget, read, style
 
 if TYPE_CHECKING:
     from torch import nn
@@ -31,7 +31,7 @@ class Adder(Widget):
     """
 
     _esm = read("network.js") + read("adder.js")
-    _css = Widget._css + read("adder.css")
+    _css = style("adder.css")
 
     bits = traitlets.Int(read_only=True).tag(sync=True)
     task = traitlets.Unicode(read_only=True).tag(sync=True)
@@ -135,10 +135,8 @@ def _ripple(bits: int) -> list[Step]:
 
 def _stage(title: str, network: nn.Module, steps: list[Step]) -> dict:
     """A network for the ES module, and what to say of its input and of each of its layers."""
-    data = to_dict(network)
     return {
         "title": title,
-        # As pairs, because the keys of an object are sorted on the way into a page.
-        "network": {**data, "layouts": [[list(part) for part in names.items()] for names in data["layouts"]]},
+        "network": to_dict(network),
         "steps": [{"says": says, "bit": bit, "carry": carry} for says, bit, carry in steps],
     }

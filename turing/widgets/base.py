@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import anywidget
 
-__all__ = ["Widget", "read"]
+__all__ = ["Widget", "read", "style"]
 
 # The module is imported from a Blob, because a page opened from file:// may not import files.
 # The fallback is hidden only when the widget stands in its place, and comes back in print.
@@ -58,6 +58,14 @@ try {{
 def read(name: str) -> str:
     """A file that stands beside this one."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def style(name: str) -> str:
+    """The style of a widget after the one that all share, and above it.
+
+    A page repeats the shared one with every widget. Inside ``:root`` a rule outweighs it wherever it is repeated.
+    """
+    return f"{read('widgets.css')}:root {{\n{read(name)}}}\n"
 
 
 class Widget(anywidget.AnyWidget):

@@ -9,7 +9,7 @@ from numbers import Real
 
 import traitlets
 
-from turing.widgets.base import Widget, read
+from turing.widgets.base import Widget, read, style
 
 __all__ = ["GatePlayground"]
 
@@ -56,7 +56,7 @@ class GatePlayground(Widget):
     """
 
     _esm = read("gate_playground.js")
-    _css = Widget._css + read("gate_playground.css")
+    _css = style("gate_playground.css")
 
     library = traitlets.Dict(read_only=True).tag(sync=True)
     # Plain traits: the validators below say what is expected, None included.

@@ -5,8 +5,7 @@
 function readNetwork({ layouts, layers }) {
   const vectors = layouts.map((layout) => {
     const names = [];
-    // Pairs keep their order on every way into a page; the keys of an object may come sorted.
-    const slices = (Array.isArray(layout) ? layout : Object.entries(layout)).map(([name, places]) => {
+    const slices = layout.map(([name, places]) => {
       const labels = Array.isArray(places) ? places : [...Array(places).keys()];
       const slice = { name, start: names.length, size: labels.length };
       names.push(...(places === 1 ? [name] : labels.map((label) => `${name}[${label}]`)));

@@ -8,7 +8,7 @@ from html import escape
 
 import traitlets
 
-from turing.widgets.base import Widget, read
+from turing.widgets.base import Widget, read, style
 
 __all__ = ["Predict"]
 
@@ -23,7 +23,7 @@ class Predict(Widget):
     """
 
     _esm = read("predict.js")
-    _css = Widget._css + read("predict.css")
+    _css = style("predict.css")
 
     question = traitlets.Unicode(read_only=True).tag(sync=True)
     options = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)

@@ -51,24 +51,14 @@ const count = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const copied = (layers) => layers.map(([W, b]) => [W.map((row) => [...row]), [...b]]);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** 2 − a − b: a positive term goes first if there is one. */
+/** A sum as turing.show writes it: what is added before what is taken away, and 2 − a rather than −a + 2. */
 export function sum(names, weights, bias) {
-  const terms = weights.map((weight, j) => [weight, names[j]]);
-  terms.push([bias, ""]);
-  const kept = terms.filter(([weight]) => weight !== 0);
-  if (!kept.length) return "0";
-  if (kept[0][0] < 0) {
-    const first = bias > 0 ? kept.length - 1 : kept.findIndex(([weight]) => weight > 0);
-    if (first > 0) kept.unshift(...kept.splice(first, 1));
-  }
-  const text = ([weight, name]) => {
-    const size = signed(Math.abs(weight));
-    return !name ? size : size === "1" ? name : `${size}\u00a0${name}`;
-  };
-  return kept.map((term, k) => {
-    const sign = term[0] < 0 ? "−" : "+";
-    return (k ? ` ${sign} ` : sign === "−" ? sign : "") + text(term);
-  }).join("");
+  const size = (x) => signed(Math.abs(x)), factor = (x) => (Math.abs(x) === 1 ? "" : `${size(x)}\u00a0`);
+  const terms = weights.map((weight, j) => [weight, factor(weight) + names[j]]).filter(([weight]) => weight);
+  terms.sort(([one], [other]) => (one < 0) - (other < 0));
+  const first = bias > 0 && terms.every(([weight]) => weight < 0);
+  if (bias || !terms.length) terms.splice(first ? 0 : terms.length, 0, [bias, size(bias)]);
+  return terms.map(([x, text], k) => (x < 0 ? (k ? " − " : "−") : k ? " + " : "") + text).join("");
 }
 
 /** The answer as a tuple of layers, to paste behind a return. */
@@ -163,8 +153,10 @@ function createLayer(number, equation, on) {
     },
     show([W, b], places, neurons) {
       const names = places.map((place) => place.name);
-      equations.replaceChildren(...neurons.map(({ name }, i) =>
-        h("div", {}, `${name} ${names.includes(name) ? "←" : "="} ReLU(${sum(names, W[i], b[i])})`)));
+      equations.replaceChildren(...neurons.map(({ name }, i) => {
+        const text = sum(names, W[i], b[i]), becomes = names.includes(name) ? "←" : "=";
+        return h("div", {}, `${name} ${becomes} ${text === "0" ? text : `ReLU(${text})`}`);
+      }));
     },
   };
 }
@@ -180,7 +172,7 @@ function createTable({ slices, outputs, rows }) {
       const groups = [["input", slices], ["expected", outputs], ...vectors.map((places, l) => [`layer ${l + 1}`, places])];
       const columns = groups.flatMap(([, places], g) => places.map((place, k) => column(place, edge(k || !g))));
       lines = rows.map(({ given, expected }) => {
-        const mark = h("td", { class: "mark" });
+        const mark = h("td", { class: "tick" });
         const cells = vectors.flatMap((places) => places.map((_, k) => h("td", edge(k))));
         const fixed = [...given.map((value) => h("td", {}, value)), ...expected.map((bit, k) => h("td", edge(k), `${bit}`))];
         return { node: h("tr", {}, mark, ...fixed, ...cells), mark, cells };
@@ -188,7 +180,7 @@ function createTable({ slices, outputs, rows }) {
       table.classList.toggle("many", columns.length >= MANY);
       table.replaceChildren(
         h("thead", {},
-          h("tr", {}, h("th", { scope: "col", rowspan: 2, class: "mark" }, h("span", { class: "says" }, "right or wrong")),
+          h("tr", {}, h("th", { scope: "col", rowspan: 2, class: "tick" }, h("span", { class: "says" }, "right or wrong")),
             ...groups.map(([name, places], g) => h("th", { scope: "colgroup", colspan: places.length, ...edge(!g) }, name))),
           h("tr", {}, ...columns)),
         h("tbody", {}, ...lines.map(({ node }) => node)),

@@ -10,7 +10,7 @@ import traitlets
 from turing.check import CHAPTERS, Wrong, exercises
 from turing.check.weights import WeightPuzzle
 from turing.layout import Layout
-from turing.widgets.base import Widget, read
+from turing.widgets.base import Widget, read, style
 
 __all__ = ["Puzzle"]
 
@@ -25,7 +25,7 @@ def _json(puzzle: WeightPuzzle, _widget: object = None) -> dict:
             {"name": puzzle.row_name(row), "given": puzzle.given(row), "row": list(row), "expected": list(expected)}
             for row, expected in puzzle.rows()
         ],
-        "start": [[W, b] for W, b in puzzle.zeros()],
+        "start": [[W, b] for W, b in puzzle.grid()],
         "fewest": puzzle.fewest,
     }
 
@@ -44,7 +44,7 @@ class Puzzle(Widget):
     """
 
     _esm = read("puzzle.js")
-    _css = Widget._css + read("puzzle.css")
+    _css = style("puzzle.css")
 
     name = traitlets.Unicode(read_only=True).tag(sync=True)
     puzzle = traitlets.Instance(WeightPuzzle, read_only=True).tag(sync=True, to_json=_json)
@@ -54,7 +54,7 @@ class Puzzle(Widget):
         puzzle = _found(name)
         self.set_trait("name", name)
         self.set_trait("puzzle", puzzle)
-        super().__init__(layers=puzzle.zeros())
+        super().__init__(layers=puzzle.grid())
 
     @traitlets.validate("layers")
     def _valid_layers(self, proposal: dict) -> list:
@@ -74,7 +74,7 @@ class Puzzle(Widget):
         inputs, outputs = [part.name for part in self.puzzle.inputs], self.puzzle.outputs.names()
         shapes = "\n".join(
             f"<li>layer {number}: W is {len(W)} × {len(W[0])}, b has {len(b)}</li>"
-            for number, (W, b) in enumerate(self.puzzle.zeros(), start=1)
+            for number, (W, b) in enumerate(self.puzzle.grid(), start=1)
         )
         rows = "\n".join(
             "<tr>"

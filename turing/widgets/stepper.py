@@ -10,7 +10,7 @@ import traitlets
 
 from turing.machine import TuringMachine
 from turing.pictures import state_diagram
-from turing.widgets.base import Widget, read
+from turing.widgets.base import Widget, read, style
 
 __all__ = ["Stepper"]
 
@@ -41,7 +41,7 @@ class Stepper(Widget):
     """
 
     _esm = read("stepper.js")
-    _css = Widget._css + read("stepper.css")
+    _css = style("stepper.css")
 
     machine = traitlets.Instance(TuringMachine, read_only=True).tag(sync=True, to_json=_json)
     diagram = traitlets.Unicode(read_only=True).tag(sync=True)

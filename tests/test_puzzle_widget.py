@@ -158,7 +158,7 @@ def test_the_judges_own_sums_are_those_of_torch(name):
 def random_layers(puzzle, pick):
     """Numbers in quarters, so that every order of adding gives the same."""
     return [([[pick.randint(-8, 8) / 4 for _ in row] for row in W], [pick.randint(-8, 8) / 4 for _ in b])
-            for W, b in puzzle.zeros()]  # fmt: skip
+            for W, b in puzzle.grid()]  # fmt: skip
 
 
 @pytest.mark.parametrize(
