@@ -167,33 +167,41 @@ class Transition(Circuit):
     """
 
     def __init__(self, machine: TuringMachine, layout: Layout):
-        if not isinstance(machine, TuringMachine) or not isinstance(layout, Layout):
-            raise TypeError(f"Transition takes a machine and then a layout, and {machine!r} and {layout!r} were given.")
-        wanted = {"st": machine.states, "sym1": machine.symbols, "sym2": machine.symbols, "scr5": ("R", "L")}
-        for name, labels in wanted.items():
-            if name not in layout.slices or set(labels) - set(layout[name].labels):
-                raise ValueError(
-                    f"The layout has no slice {name!r} with the labels {' '.join(labels)}. "
-                    f"turing.layout.state_vector(machine, bits) makes one that fits."
-                )
-        pairs = list(product(layout.st.labels, layout.sym1.labels))
-        names = [f"{q} {a}" for q, a in pairs]  # the same twice only where a name holds a space
-        wide = layout + Layout(det=names if len(set(names)) == len(names) else len(names))
-        w = layout.width
-        W1, b1 = torch.cat([torch.eye(w), torch.zeros(len(pairs), w)]), torch.zeros(wide.width)
-        W2, b2 = torch.zeros(w, wide.width), torch.zeros(w)
-        for k, (q, a) in enumerate(pairs):
-            W1[w + k, [layout.st[q], layout.sym1[a]]], b1[w + k] = 1, -1  # relu(st[q] + sym1[a] - 1) = AND
-        for (q, a), (target, written, move) in machine.delta.items():
-            k = w + pairs.index((q, a))
-            W2[[layout.st[target], layout.sym2[written]], k] = 1
-            if move:
-                W2[layout.scr5["R" if move > 0 else "L"], k] = 1
-        for name in {"pos1", "pos2"} & set(layout.slices):
-            for i in layout[name]:
+        _check_layout(machine, layout)
+        w, pairs = layout.width, list(product(layout.st.labels, layout.sym1.labels))
+        W1, b1 = torch.eye(w + len(pairs), w), torch.zeros(w + len(pairs))
+        W2, b2 = torch.zeros(w, w + len(pairs)), torch.zeros(w)
+        for k, (q, a) in enumerate(pairs, start=w):
+            W1[k, [layout.st[q], layout.sym1[a]]] = 1
+            b1[k] = -1  # relu(st[q] + sym1[a] - 1) = AND
+            if (q, a) in machine.delta:
+                target, written, move = machine.delta[q, a]
+                W2[[layout.st[target], layout.sym2[written]], k] = 1
+                if move:
+                    W2[layout.scr5["R" if move > 0 else "L"], k] = 1
+        for name in ("pos1", "pos2"):
+            for i in layout.slices.get(name, ()):
                 W2[i, i] = 1
         super().__init__(Layer(W1, b1), Layer(W2, b2))
-        self.layouts = [layout, wide, layout]
+        self.layouts = [layout, layout + _detectors(pairs), layout]
+
+
+def _check_layout(machine: TuringMachine, layout: Layout) -> None:
+    """Each place that the transition reads or writes has its name in the layout."""
+    if not isinstance(machine, TuringMachine) or not isinstance(layout, Layout):
+        raise TypeError(f"Transition takes a machine and then a layout, and {machine!r} and {layout!r} were given.")
+    wanted = {"st": machine.states, "sym1": machine.symbols, "sym2": machine.symbols, "scr5": ("R", "L")}
+    for name, labels in wanted.items():
+        if name not in layout.slices or set(labels) - set(layout[name].labels):
+            raise ValueError(
+                f"The layout has no slice {name!r} with the labels {' '.join(labels)}. "
+                f"turing.layout.state_vector(machine, bits) makes one that fits."
+            )
+
+
+def _detectors(pairs: Sequence[tuple[str, str]]) -> Layout:
+    names = [f"{q} {a}" for q, a in pairs]
+    return Layout(det=names if len(set(names)) == len(names) else len(names))  # names with spaces may be read two ways
 
 
 def _variables(given: str | Sequence[str] | None, n: int) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class Slice:
     @property
     def colour(self) -> str:
         """A CSS colour that follows the page; ink for a slice of no family."""
-        family = self.name.rstrip("0123456789")
+        family = "pos" if self.name == "p" else self.name.rstrip("0123456789")  # p is a position too
         if family not in FAMILIES:
             return "var(--turing-ink,#1B1F27)"
         colour = f"var(--turing-{family},{FAMILIES[family]})"
