@@ -4,6 +4,8 @@ A function is named after its exercise, two underscores, and its fault; its docs
 check must say of it.
 """
 
+import turing
+
 
 def one_of_three__lets_the_others_be():
     """For a=0 b=1 c=1 your network gives out=2; 0 was expected."""
@@ -79,3 +81,42 @@ def flip_delta__moves_on_the_blank():
     """For st=go sym=_ your network gives R=1; 0 was expected."""
     moves = [*FLIPS[:5], [1, 1, 1], [0, 0, 0]]
     return (DETECTORS, [-1, -1, -1]), (moves, [0] * 7)
+
+
+def there_and_back():
+    """A machine to be wrong about, its detectors, and the columns of its rules."""
+    delta = {("A", "0"): ("B", "1", 1), ("A", "1"): ("A", "1", -1), ("B", "0"): ("A", "0", 0)}
+    pairs = [[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0]]
+    answers = [[0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0], [1, 0, 0], [0, 1, 0]]
+    return turing.TuringMachine(delta, "A", (), "0"), pairs, answers
+
+
+def own_delta__lets_one_of_the_two_do():
+    """For st=A sym=0 your network gives st[A]=2 st[B]=2 sym[0]=1 sym[1]=3 R=2 L=1;"""
+    machine, pairs, answers = there_and_back()
+    return machine, (pairs, [0, 0, 0]), (answers, [0] * 6)
+
+
+def own_delta__takes_a_stay_for_a_move():
+    """For st=B sym=0 your network gives R=1; 0 was expected."""
+    machine, pairs, answers = there_and_back()
+    return machine, (pairs, [-1, -1, -1]), ([*answers[:4], [1, 0, 1], [0, 1, 0]], [0] * 6)
+
+
+def own_delta__has_the_rules_as_rows():
+    """Layer 2 has 6 columns, and layer 1 gives 3 numbers."""
+    machine, pairs, answers = there_and_back()
+    return machine, (pairs, [-1, -1, -1]), (list(zip(*answers, strict=True)), [0] * 3)
+
+
+def own_delta__stops_after_two_rules():
+    """Your machine has 2 states that do not halt, 2 symbols and 2 rules; at least 2, 2 and 3 were asked for."""
+    machine = turing.TuringMachine({("A", "0"): ("B", "1", 1), ("B", "1"): ("A", "0", 1)}, "A", (), "0")
+    pairs, answers = [[1, 0, 1, 0], [0, 1, 0, 1]], [[0, 1], [1, 0], [0, 1], [1, 0], [1, 1], [0, 0]]
+    return machine, (pairs, [-1, -1]), (answers, [0] * 6)
+
+
+def own_delta__forgets_the_machine():
+    """Return the machine first, and then its layers: machine, (W1, b1), (W2, b2)."""
+    _, pairs, answers = there_and_back()
+    return (pairs, [-1, -1, -1]), (answers, [0] * 6)

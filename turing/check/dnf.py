@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 from turing.check import Wrong
 from turing.check.weights import WeightPuzzle, bits
 from turing.layout import Layout
+from turing.machine import TuringMachine
 
 FLIP = {("go", "_"): ("halt", "_", 0), ("go", "0"): ("go", "1", 1), ("go", "1"): ("go", "0", 1)}
 
 
+def one_hot(rule: tuple, states: Sequence[str], symbols: Sequence[str]) -> list[int]:
+    """Next state, symbol written, right and left as bits; zeros where there is no rule."""
+    target, written, move = rule
+    hits = [*(target == q for q in states), *(written == a for a in symbols), move == 1, move == -1]
+    return [int(hit) for hit in hits]
+
+
 def flip(state: str, symbol: str) -> list[int]:
-    """Next state, symbol written and direction in one-hot form; zeros where δ is undefined."""
-    target, written, move = FLIP.get((state, symbol), (None, None, 0))
-    return [
-        *(int(target == q) for q in ("go", "halt")),
-        *(int(written == a) for a in ("_", "0", "1")),
-        *(int(move == d) for d in (1, -1)),
-    ]
+    return one_hot(FLIP.get((state, symbol), (None, None, 0)), ("go", "halt"), ("_", "0", "1"))
 
 
 def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) -> Callable[[object], str]:
@@ -54,6 +56,27 @@ def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) 
     return judge
 
 
+def own_delta(answer: object) -> str:
+    """A machine of the reader's own, and its δ as layers: states and symbols in; state, symbol, R and L out."""
+    if not isinstance(answer, (list, tuple)) or not answer or not isinstance(answer[0], TuringMachine):
+        raise Wrong("Return the machine first, and then its layers: machine, (W1, b1), (W2, b2).")
+    machine, *layers = answer
+    working = [state for state in machine.states if state not in machine.halting]
+    if len(working) < 2 or len(machine.symbols) < 2 or len(machine.delta) < 3:
+        raise Wrong(
+            f"At least 2 states that do not halt, 2 symbols and 3 rules were asked for; your machine has "
+            f"{len(working)}, {len(machine.symbols)} and {len(machine.delta)}."
+        )
+    names = {"st": machine.states, "sym": machine.symbols}
+
+    def delta(state: str, symbol: str) -> list[int]:
+        return one_hot(machine.delta.get((state, symbol), (None, None, 0)), *names.values())
+
+    return WeightPuzzle(Layout(**names), Layout(**names, R=1, L=1), delta, hidden=())(
+        layers[0] if len(layers) == 1 else layers
+    )
+
+
 EXERCISES = {
     "one_of_three": WeightPuzzle(
         bits("a b c"),
@@ -77,4 +100,5 @@ EXERCISES = {
         flip,
         hidden=(3,),
     ),
+    "own_delta": own_delta,
 }

@@ -13,6 +13,14 @@ EXERCISES = {
         lambda a, b: int(a == b),
         hidden=(2,),
     ),
+    "embedded": WeightPuzzle(
+        bits("x0 x1 x2 x3"),
+        bits("x0 x1 x2 x3"),
+        lambda x0, x1, x2, x3: (int(x0 and x2), x1, int(not (x0 or x2)), x3),
+        hidden=(),
+        most_layers=1,
+        start=IDENTITY,
+    ),
     "multiplexer": WeightPuzzle(
         bits("s a b"),
         bits("out"),
@@ -26,13 +34,5 @@ EXERCISES = {
         hidden=(2,),
         fewest=1,
         most_neurons=3,
-    ),
-    "embedded": WeightPuzzle(
-        bits("x0 x1 x2 x3"),
-        bits("x0 x1 x2 x3"),
-        lambda x0, x1, x2, x3: (int(x0 and x2), x1, int(not (x0 or x2)), x3),
-        hidden=(),
-        most_layers=1,
-        start=IDENTITY,
     ),
 }

@@ -185,9 +185,12 @@ def _layer(layer: object, number: int) -> tuple[list[list[float]], list[float]]:
         raise Wrong(f"Layer {number} is not a pair (W, b): {what}.")
     W, b = layer
     if not isinstance(W, list) or not W or not all(isinstance(row, list) for row in W):
-        raise Wrong(f"W of layer {number} is not a list of rows, one row of weights for each neuron: [[1, 0], [0, 1]].")
+        raise Wrong(
+            f"W of layer {number} is not a list of rows, one row of weights for each neuron, such as [[1, 0], [0, 1]]; "
+            f"{_cut(W)} was given."
+        )
     if not isinstance(b, list):
-        raise Wrong(f"b of layer {number} is not a list with one bias for each neuron: it is {b!r}.")
+        raise Wrong(f"b of layer {number} is not a list with one bias for each neuron; {_cut(b)} was given.")
     for i, row in enumerate(W, start=1):
         if len(row) != len(W[0]):
             raise Wrong(
@@ -218,6 +221,11 @@ def _number(x: object, where: str) -> float:
 def shown(x: float) -> str:
     """A number as short as it can be told apart from all others; the page writes it the same way."""
     return str(int(x)) if isfinite(x) and x == int(x) and abs(x) < 1e16 else repr(x)
+
+
+def _cut(thing: object) -> str:
+    text = repr(thing)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _count(n: int, noun: str, plural: str | None = None) -> str:
