@@ -63,7 +63,7 @@ def test_a_single_layer_may_come_without_brackets_of_its_own(one):
         ([NOR_NOT[0], [[[1]]]], "Layer 2 is not a pair (W, b): it has 1 part."),
         ([NOR_NOT[0], NOR_NOT[1], 7], "Layer 3 is not a pair (W, b): it is 7."),
         (([1, 1], [0]), "W of layer 1 is not a list of rows"),
-        ([([1, 1], [0]), NOR_NOT[1]], "one row of weights for each neuron, such as [[1, 0], [0, 1]]; [1, 1] was given."),
+        ([([1, 1], [0]), NOR_NOT[1]], "for each neuron, such as [[1, 0], [0, 1]]; [1, 1] was given."),
         (([[1, 1]], 0), "b of layer 1 is not a list with one bias for each neuron; 0 was given."),
         (([[1, 1], [1]], [0, 0]), "Row 2 of W in layer 1 has 1 number, and row 1 has 2."),
         (([[1, 1], [1, 1]], [0]), "Layer 1 has 2 rows of weights and 1 bias. Give each row one bias."),

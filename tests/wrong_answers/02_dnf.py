@@ -110,7 +110,7 @@ def own_delta__has_the_rules_as_rows():
 
 
 def own_delta__stops_after_two_rules():
-    """Your machine has 2 states that do not halt, 2 symbols and 2 rules; at least 2, 2 and 3 were asked for."""
+    """At least 2 states that do not halt, 2 symbols and 3 rules were asked for; your machine has 2, 2 and 2."""
     machine = turing.TuringMachine({("A", "0"): ("B", "1", 1), ("B", "1"): ("A", "0", 1)}, "A", (), "0")
     pairs, answers = [[1, 0, 1, 0], [0, 1, 0, 1]], [[0, 1], [1, 0], [0, 1], [1, 0], [1, 1], [0, 0]]
     return machine, (pairs, [-1, -1]), (answers, [0] * 6)

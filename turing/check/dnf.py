@@ -72,9 +72,8 @@ def own_delta(answer: object) -> str:
     def delta(state: str, symbol: str) -> list[int]:
         return one_hot(machine.delta.get((state, symbol), (None, None, 0)), *names.values())
 
-    return WeightPuzzle(Layout(**names), Layout(**names, R=1, L=1), delta, hidden=())(
-        layers[0] if len(layers) == 1 else layers
-    )
+    puzzle = WeightPuzzle(Layout(**names), Layout(**names, R=1, L=1), delta, hidden=())
+    return puzzle(layers[0] if len(layers) == 1 else layers)
 
 
 EXERCISES = {
