@@ -34,7 +34,7 @@ b ← ReLU(1 − a)       NOT(a)      AND(a, b)"""
 
 def value_of(name: str, row: dict[str, int]) -> float:
     """What a printed name says for given inputs."""
-    if factor := re.fullmatch(r"(\d[\d.e-]*)(?:·(.*))?", name):
+    if factor := re.fullmatch(r"(\d[\d.e+-]*)(?:·(.*))?", name):
         return float(factor[1]) * (value_of(factor[2], row) if factor[2] else 1)
     if choice := re.fullmatch(r"(\S+) if (\S+) else (\S+)", name):
         return value_of(choice[1 if value_of(choice[2], row) else 3], row)
@@ -376,3 +376,30 @@ def test_a_network_in_the_classes_of_torch_reads_as_in_ours():
         for linear, layer in zip(theirs[::2], OR(3), strict=True):
             linear.weight[:], linear.bias[:] = layer.weight, layer.bias
     assert show(theirs, [ABC, Layout(h=1), Layout(y=1)]) == ours
+
+
+@pytest.mark.parametrize(
+    ("weights", "bias", "name"),
+    [
+        ([-1e6], 1, "NOT(a)"),
+        ([-1e6, -1e6], 1, "NOR(a, b)"),
+        ([1e6, 1], -1e6, "AND(a, b)"),
+        ([2097153], -2097152, "COPY(a)"),
+    ],
+)
+def test_a_gate_is_named_however_different_its_numbers_are(weights, bias, name):
+    layer = Layer([weights], [bias])
+    names = [Layout(**dict.fromkeys("ab"[: len(weights)], 1)), Layout(out=1)]
+    assert show(layer, names).layers[0][0].gate == name
+    behind = show(nn.Sequential(layer, NOT()), [*names, Layout(y=1)]).layers[1][0].of_inputs
+    opposite = {"NOT(a)": "a", "NOR(a, b)": "OR(a, b)", "AND(a, b)": "NAND(a, b)", "COPY(a)": "NOT(a)"}
+    assert behind == opposite[name]
+
+
+def test_whole_numbers_are_printed_in_full():
+    assert show(Layer([[2097153]], [-2097152]), Layout(a=1)).layers[0][0].value == "ReLU(2097153 a − 2097152)"
+
+
+def test_a_relu_after_a_layer_without_one_is_shown_even_where_the_weights_are_the_identity():
+    network = nn.Sequential(Readout([[-1]], [0]), Layer([[1]], [0]))
+    assert str(show(network)).splitlines()[-1].startswith("x ← ReLU(x)")

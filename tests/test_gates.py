@@ -440,3 +440,10 @@ def test_a_gate_or_vector_that_makes_no_sense_is_refused_with_its_reason(case):
 def test_a_float_of_another_type_is_left_to_torch_to_refuse():
     with pytest.raises(RuntimeError, match="dtype"):
         AND(2)(torch.zeros(2, dtype=torch.float64))
+
+
+def test_a_layer_keeps_the_type_of_a_tensor_and_refuses_what_is_not_finite():
+    assert Layer(torch.eye(2, dtype=torch.float64), [0, 0]).bias.dtype == torch.float64
+    assert Layer([[1, 2]], [0]).weight.dtype == torch.get_default_dtype()
+    with pytest.raises(ValueError, match="A weight or bias is infinite or not a number"):
+        Layer([[1e39]], [0])

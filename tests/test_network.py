@@ -151,6 +151,19 @@ def test_every_finite_number_comes_back_as_it_was(numbers):
     assert [*again.weight[0], *again.weight[1], *again.bias] == numbers
 
 
+class Skip(nn.Sequential):
+    """Looks like a sequence of layers, and is none."""
+
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+def blown_up(layer: Layer) -> Layer:
+    """Training may do this to a layer."""
+    layer.weight.data[0, 0] = float("inf")
+    return layer
+
+
 def damaged(**changes) -> dict:
     """The file of an AND, with other values for its keys or for those of its only layer."""
     data = to_dict(AND(2))
@@ -179,6 +192,8 @@ def damaged(**changes) -> dict:
         (damaged(shape=[1, -2]), "damaged: the shape of a layer is"),
         (damaged(shape=[0, 10**30]), "damaged: the shape of a layer is"),
         (damaged(shape=[10**4, 10**4]), f"damaged: it asks for more than {MOST_NUMBERS:,} numbers"),
+        (damaged(shape=[0, MOST_NUMBERS]), f"damaged: it asks for more than {MOST_NUMBERS:,} numbers"),
+        (damaged(weight=[[0, 0, 1], [0, 0, 5]]), 'damaged: "weight" has two values for one place'),
         (damaged(weight={}), 'damaged: "weight" is missing, or it is not a list'),
         (damaged(weight=[[0, 1]]), r"damaged: \"weight\" holds lists of row, column, value, and '\[0, 1\]' was found"),
         (damaged(weight=[[0, 2, 1]]), "damaged: a weight or bias stands at place 2 of 2"),
@@ -216,8 +231,9 @@ class Unknown(nn.Module):
         (lambda: layers_of(nn.ReLU()), "ReLU was given"),
         (lambda: layers_of(nn.Sequential()), "This network has no layers"),
         (lambda: layers_of(nn.Sequential(AND(2), NOR(2))), "Layer 1 takes 2 numbers, and the one before gives 1"),
-        (lambda: layers_of(Layer([[float("inf")]], [0])), "Layer 0 has a weight or bias that is infinite or not a num"),
-        (lambda: layers_of(nn.Sequential(AND(2), Layer([[1]], [float("nan")]))), "Layer 1 has a weight or bias"),
+        (lambda: layers_of(blown_up(AND(1))), "Layer 0 has a weight or bias that is infinite or not a num"),
+        (lambda: layers_of(nn.Sequential(AND(2), blown_up(AND(1)))), "Layer 1 has a weight or bias"),
+        (lambda: layers_of(Skip(AND(1))), "Skip was given"),
         (lambda: layouts_of(AND(2), Layout(a=3)), "The layout names 3 places; the vectors here have 2, 1"),
         (lambda: layouts_of(AND(2), [Layout(a=2)]), "for the output of each layer, of 2, 1 places; those given name 2"),
         (lambda: layouts_of(AND(2), "ab"), "The places of a vector are named by a Layout, and 'ab' was given"),
@@ -229,3 +245,22 @@ class Unknown(nn.Module):
 def test_a_wrong_argument_is_answered_with_what_was_expected(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_a_linear_layer_alone_is_saved_as_it_is_though_show_puts_a_relu_behind_it(tmp_path):
+    linear = nn.Linear(2, 1)
+    nn.init.constant_(linear.weight, -1), nn.init.zeros_(linear.bias)
+    save(linear, tmp_path / "linear.json")
+    assert load(tmp_path / "linear.json")(torch.ones(2)).item() == linear(torch.ones(2)).item() == -2
+    assert turing.show(linear).layers[0][0].value == "ReLU(−x[0] − x[1])"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_network(tmp_path):
+    (tmp_path / "bom.json").write_text("\ufeff" + json.dumps(to_dict(AND(2))), encoding="utf-8")
+    assert load(tmp_path / "bom.json")[0].bias.tolist() == [-1]
+
+
+def test_a_number_of_many_thousand_digits_is_no_json_that_python_reads(tmp_path):
+    (tmp_path / "long.json").write_text("1" * 5000, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"long.json: this is no JSON"):
+        load(tmp_path / "long.json")

@@ -170,7 +170,7 @@ def _read(file: str | int, name: str) -> TuringMachine | nn.Sequential:
 def _parsed(text: str) -> TuringMachine | nn.Sequential:
     if '"network"' in text and len(text) <= LIMIT:
         try:
-            data = json.loads(text)
+            data = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
             data = None  # parse says where it is wrong
         if isinstance(data, dict) and data.get("turing") == "network":

@@ -23,7 +23,7 @@ from turing.machine import TuringMachine
 __all__ = ["DNF", "Transition"]
 
 MOST_VARIABLES = 16  # a truth table has 2^n rows
-CHEAP = 8  # variables up to which minimising takes a second or two
+CHEAP = 8  # variables up to which minimising takes seconds at most
 WEIGHT = {"1": 1, "0": -1, "-": 0}
 SIGNS = str.maketrans("∧∨¬⊕#", "&|~^?")  # no # may hide the rest
 OPERATORS = {ast.BitAnd: and_, ast.And: and_, ast.BitOr: or_, ast.Or: or_, ast.BitXor: xor}

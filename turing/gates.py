@@ -27,13 +27,16 @@ class Readout(nn.Module):
 
     def __init__(self, weight: Tensor | Sequence, bias: Tensor | Sequence):
         super().__init__()
-        weight, bias = (torch.as_tensor(numbers, dtype=torch.get_default_dtype()) for numbers in (weight, bias))
+        weight, bias = (_floats(numbers) for numbers in (weight, bias))
         if weight.dim() != 2 or bias.shape != weight.shape[:1]:
             raise ValueError(
                 f"A layer has a matrix W and one bias for each of its rows. "
                 f"W of shape {tuple(weight.shape)} and b of shape {tuple(bias.shape)} were given."
             )
-        self.weight, self.bias = nn.Parameter(weight.clone()), nn.Parameter(bias.clone())
+        if not (weight.isfinite().all() and bias.isfinite().all()):
+            raise ValueError("A weight or bias is infinite or not a number. Give finite ones.")
+        dtype = torch.promote_types(weight.dtype, bias.dtype)
+        self.weight, self.bias = (nn.Parameter(numbers.to(dtype, copy=True)) for numbers in (weight, bias))
 
     def forward(self, x: Tensor) -> Tensor:
         """Wx + b, for each vector of a batch."""
@@ -202,6 +205,12 @@ def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
         W[output, inputs] = gate.weight.detach()[0].to(W.dtype)
         b[output] = gate.bias.detach()[0]
     return Layer(W, b)
+
+
+def _floats(numbers: Tensor | Sequence) -> Tensor:
+    """A tensor of floats; a tensor that is one keeps its type."""
+    numbers = torch.as_tensor(numbers)
+    return numbers if numbers.is_floating_point() else numbers.to(torch.get_default_dtype())
 
 
 def _inputs(k: int, gate: str) -> int:

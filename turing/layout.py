@@ -53,9 +53,13 @@ class Slice:
 
     def names(self) -> list[str]:
         """The names of its places: ``pos3[6]``, ``st[R]``, or the bare name if there is only one place."""
+        return [self.name_of(k) for k in range(self.size)]
+
+    def name_of(self, k: int) -> str:
+        """The name of the k-th of its places."""
         if self.labels:
-            return [f"{self.name}[{label}]" for label in self.labels]
-        return [self.name] if self.size == 1 else [f"{self.name}[{k}]" for k in range(self.size)]
+            return f"{self.name}[{self.labels[k]}]"
+        return self.name if self.size == 1 else f"{self.name}[{k}]"
 
     @property
     def slice(self) -> slice:
@@ -155,7 +159,7 @@ class Layout:
         Chapter: :doc:`/book/01_gates`.
         """
         part = self.of(index)
-        return part.names()[index - part.start]
+        return part.name_of(index - part.start)
 
     def names(self) -> list[str]:
         """The names of all places.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "load", "save", "to_dict"]
 
 VERSION = 1
-MOST_NUMBERS = 50_000_000  # that a file may ask for: a few damaged digits should not fill the memory
+MOST_NUMBERS = 2_000_000  # that a file may ask for: a few damaged digits should not fill the memory
 KINDS = {list: "a list", bool: "true or false"}
 ENTRIES = {"weight": ["row", "column", "value"], "bias": ["row", "value"]}
 
@@ -69,7 +70,7 @@ def layers_of(network: nn.Module) -> list[Numbers]:
             found.append(_numbers(name, module, relu=isinstance(module, Layer)))
         elif isinstance(module, nn.ReLU) and found:
             found[-1] = found[-1]._replace(relu=True)
-        elif isinstance(module, nn.Sequential):
+        elif isinstance(module, nn.Sequential) and type(module).forward is nn.Sequential.forward:
             for child, part in module._modules.items():  # named_children leaves out a layer that stands there twice
                 walk(f"{name}.{child}" if name else child, part)
         elif not isinstance(module, nn.Identity):
@@ -136,6 +137,9 @@ def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None)
 
     Chapter: :doc:`/book/01_gates`.
     """
+    from torch import nn
+
+    alone = isinstance(network, nn.Linear)  # there the ReLU is assumed, and not part of the network
     return {
         "turing": "network",
         "version": VERSION,
@@ -153,7 +157,7 @@ def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None)
                     if value != 0
                 ],
                 "bias": [[i, _short(value)] for i, value in enumerate(layer.bias) if value != 0],
-                "relu": layer.relu,
+                "relu": layer.relu and not alone,
             }
             for layer in layers_of(network)
         ],
@@ -184,7 +188,7 @@ def from_dict(data: dict) -> nn.Sequential:
     try:
         for layer in _value(data, "layers", list):
             rows, columns = _shape(layer)
-            room -= rows * (columns + 1)
+            room -= max(rows, 1) * (columns + 1)
             if room < 0:
                 raise ValueError(f"it asks for more than {MOST_NUMBERS:,} numbers")
             W, b = torch.zeros(rows, columns, dtype=torch.float64), torch.zeros(rows, dtype=torch.float64)
@@ -192,9 +196,7 @@ def from_dict(data: dict) -> nn.Sequential:
                 W[_index(i, rows), _index(j, columns)] = _real(value)
             for i, value in _entries(layer, "bias"):
                 b[_index(i, rows)] = _real(value)
-            module = (Layer if _value(layer, "relu", bool) else Readout)(W, b)
-            module.weight, module.bias = nn.Parameter(W), nn.Parameter(b)
-            network.append(module)
+            network.append((Layer if _value(layer, "relu", bool) else Readout)(W, b))
         network.layouts = layouts_of(network, [_layout(slices) for slices in _value(data, "layouts", list)])
     except (TypeError, ValueError) as error:
         raise ValueError(f"This network is damaged: {error}") from None
@@ -231,9 +233,11 @@ def load(path: str | Path) -> nn.Sequential:
     """
     path = Path(path)
     try:
-        return from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError):
         raise ValueError(f"{path.name}: this is no JSON.") from None
+    try:
+        return from_dict(data)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 
@@ -270,6 +274,8 @@ def _entries(layer: object, key: str) -> list[list]:
     for entry in entries:
         if type(entry) is not list or len(entry) != len(ENTRIES[key]):
             raise ValueError(f'"{key}" holds lists of {", ".join(ENTRIES[key])}, and {cut(str(entry))} was found')
+    if len({str(entry[:-1]) for entry in entries}) < len(entries):
+        raise ValueError(f'"{key}" has two values for one place')
     return entries
 
 
@@ -280,9 +286,9 @@ def _layout(slices: object) -> Layout:
             raise ValueError(
                 f"a layout holds a name and a size or labels for each slice, and {cut(str(pair))} was found"
             )
-    twice = [name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1]
-    if twice:
-        raise ValueError(f"a layout has the slice {twice[0]!r} twice")
+    name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+    if times > 1:
+        raise ValueError(f"a layout has the slice {name!r} twice")
     return Layout(**dict(pairs))
 
 

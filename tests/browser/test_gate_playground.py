@@ -309,6 +309,15 @@ def test_a_number_out_of_range_is_named_and_the_last_good_one_stays(open_page):
     assert field.input_value() == "0.13"
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("−1", -1), ("0,25", 0.25), ("–2", -2), ("-0.5", -0.5)])
+def test_a_minus_sign_and_a_decimal_comma_are_read_as_they_are_meant(typed, meant, open_page):
+    page = open_page(GatePlayground())
+    page.get_by_role("spinbutton", name="bias").select_text()
+    for character in typed:
+        page.keyboard.insert_text(character)
+    agrees(seen(page), "AND", [0.5, 0.5], meant, False)
+
+
 def test_a_reader_who_listens_hears_how_many_rows_are_right_when_that_changes(open_page):
     page = open_page(GatePlayground("AND", weights=(1, 1), bias=0))
     assert page.get_by_role("status").text_content() == "1 of 4 rows right"

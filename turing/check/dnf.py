@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from turing.check import Wrong
-from turing.check.weights import WeightPuzzle, bits
+from turing.check.weights import WeightPuzzle, _cut, bits
 from turing.layout import Layout
 from turing.machine import TuringMachine
 
@@ -37,7 +37,7 @@ def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) 
         clauses = list(answer)
         for clause in clauses:
             if not isinstance(clause, str) or len(clause) != len(names) or set(clause) - set("01-"):
-                raise Wrong(f"The clause {clause!r} is not one character 0, 1 or - for each of {variables}.")
+                raise Wrong(f"The clause {_cut(clause)} is not one character 0, 1 or - for each of {variables}.")
         if len(clauses) > most:
             raise Wrong(f"{len(clauses)} clauses are used, at most {most} are allowed.")
         rows = list(product("01", repeat=len(names)))

@@ -208,7 +208,7 @@ def _layer(layer: object, number: int) -> tuple[list[list[float]], list[float]]:
 
 def _number(x: object, where: str) -> float:
     if not isinstance(x, Real):
-        raise Wrong(f"{where} holds {x!r}, which is not a number.")
+        raise Wrong(f"{where} holds {_cut(x)}, which is not a number.")
     try:
         x = float(x)
     except OverflowError:

@@ -90,13 +90,14 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     for number, layer in enumerate(layers):
         lines, results = {}, []
         before, after = names[number], names[number + 1]
+        clips = layer.relu and number > 0 and not layers[number - 1].relu  # even a row of the identity does something
         for i, (weights, bias) in enumerate(zip(layer.weight, layer.bias, strict=True)):
             row = Row([(j, weight) for j, weight in enumerate(weights) if weight], bias, layer.relu)
             gate, result = read(row, places, before)
             results.append(result)
             if not row.terms and not bias:
                 lines[i] = Line(after[i], "0")
-            elif row.terms != [(i, 1)] or bias or before[i] != after[i]:
+            elif clips or row.terms != [(i, 1)] or bias or before[i] != after[i]:
                 of_inputs = result.named(names[0]) if number else ""
                 value = _value(row, before, LONGEST if gate or of_inputs else LONGEST_ALONE)
                 lines[i] = Line(after[i], value, gate, of_inputs)
@@ -118,13 +119,18 @@ def _value(row: Row, names: list[str], room: int) -> str:
     added = [(j, weight) for j, weight in row.terms if weight > 0]
     taken = [(j, weight) for j, weight in row.terms if weight < 0]
     terms = [
-        signed(weight, names[j] if abs(weight) == 1 else f"{abs(weight):.6g} {names[j]}")
+        signed(weight, names[j] if abs(weight) == 1 else f"{_size(weight)} {names[j]}")
         for j, weight in [*added, *taken]
     ]
-    constant = [signed(row.bias, f"{abs(row.bias):.6g}")] if row.bias else []
+    constant = [signed(row.bias, _size(row.bias))] if row.bias else []
     first, last = (constant, []) if row.bias > 0 and not added else ([], constant)
     kept = fitting(terms, room)
     cut = [f"{terms[kept][0]} … ({len(terms)} terms)"] if kept < len(terms) else []
     text = " ".join([*first, *terms[:kept], *cut, *last])
     text = text[2:] if text.startswith("+") else text.replace("− ", "−", 1)
     return f"ReLU({text})" if row.relu else text
+
+
+def _size(number: float) -> str:
+    """A number without its sign: whole ones in full, others to six digits."""
+    return f"{abs(number):.0f}" if float(number).is_integer() and abs(number) < 1e9 else f"{abs(number):.6g}"

@@ -34,6 +34,11 @@ class Place(NamedTuple):
     inputs: tuple[int, ...] = ()  # the network's inputs on which the values depend
     one: float | None = None  # it holds 0 and this and nothing else; None if that is not so, or not known
 
+    def left(self) -> float:
+        """How far its values are from 0 and from one, by rounding."""
+        known = self.values if self.one is not None else None
+        return max((min(abs(value), abs(value - self.one)) for value in known or ()), default=0.0)
+
     def named(self, names: Sequence[str]) -> str:
         """What it is of the network's inputs, or "" if that has no name."""
         if self.values is None or self.one is None:
@@ -60,16 +65,20 @@ def read(row: Row, places: Sequence[Place], names: Sequence[str]) -> tuple[str, 
         return name, Place(None, one=one)
 
     tables = [_spread(place, inputs) for place, _ in terms]
-    values, largest = [row.bias] * 2 ** len(inputs), abs(row.bias)
+    values, sizes = [row.bias] * 2 ** len(inputs), [abs(row.bias)] * 2 ** len(inputs)
     for (_, weight), table in zip(terms, tables, strict=True):
         values = [value + weight * x for value, x in zip(values, table, strict=True)]
-        largest = max(largest, abs(weight) * max(map(abs, table)))
+        sizes = [max(size, abs(weight * x)) for size, x in zip(sizes, table, strict=True)]
     if row.relu:
         values = [max(0.0, value) for value in values]
-    top, nothing = max(values), CLOSE * largest
-    if all(abs(value) <= nothing for value in values):
+    # What rounding may leave in each row: of the numbers added there, and of what was left in the places read.
+    read_here = [x for table in tables for x in table]
+    close = 0.0 if _whole(row.bias, *(weight for _, weight in terms), *read_here) else CLOSE
+    left, top = 2 * sum(abs(weight) * place.left() for place, weight in terms), max(values)
+    if all(abs(value) <= close * size + left for value, size in zip(values, sizes, strict=True)):
         return name, ZERO
-    if top < 0 or any(min(abs(value), abs(value - top)) > nothing for value in values):
+    near = (min(abs(x), abs(x - top)) <= close * max(size, top) for x, size in zip(values, sizes, strict=True))
+    if top < 0 or not all(near):
         name, one = "", None  # even of a gate, where rounding has added up over many layers
     elif one is None:
         one = top
@@ -96,13 +105,19 @@ def _conjunction(weights: list[float], bias: float, relu: bool) -> float | None:
     The sum is at its greatest, M, where all literals hold: the bias and the positive weights. Where one does not,
     the sum is less by its weight or more, and that must be enough for the ReLU to give 0.
     """
-    nothing = CLOSE * max(map(abs, [bias, *weights]))
-    most = bias + sum(weight for weight in weights if weight > 0)
+    added = [bias, *(weight for weight in weights if weight > 0)]
+    most, least = sum(added), min(map(abs, weights), default=0.0)
+    nothing = 0.0 if _whole(bias, *weights) else CLOSE * max(map(abs, added))  # of what is added up there
     if not relu and (len(weights) > 1 or most - sum(map(abs, weights)) < -nothing):
         return None  # two weights make three values or four, and nothing cuts off what is below 0
     if most <= nothing:
         return 0.0
-    return most if not weights or most - min(map(abs, weights)) <= nothing else None
+    return most if not weights or most - least <= nothing else None
+
+
+def _whole(*numbers: float) -> bool:
+    """Are these whole numbers that float32 holds? Then nothing is rounded."""
+    return all(abs(x) < 2**24 and float(x).is_integer() for x in numbers)
 
 
 def _spread(place: Place, inputs: Sequence[int]) -> list[float]:

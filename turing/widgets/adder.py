@@ -66,7 +66,7 @@ class Adder(Widget):
         low, high = {"move": (-1, 1), "carry": (0, 1), "layer": (0, self._depth)}.get(name, (0, 2**self.bits - 1))
         if not low <= value <= high:
             raise ValueError(f"{name} is a whole number from {low} to {high} here, and {value} was given.")
-        return value
+        return int(value)  # True is 1
 
     @property
     def _depth(self) -> int:

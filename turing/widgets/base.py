@@ -63,9 +63,10 @@ def read(name: str) -> str:
 def style(name: str) -> str:
     """The style of a widget after the one that all share, and above it.
 
-    A page repeats the shared one with every widget. Inside ``:root`` a rule outweighs it wherever it is repeated.
+    A page repeats the shared one with every widget. Inside ``:root``, or a shadow root's ``:host``, a rule
+    outweighs it wherever it is repeated.
     """
-    return f"{read('widgets.css')}:root {{\n{read(name)}}}\n"
+    return f"{read('widgets.css')}:is(:root, :host) {{\n{read(name)}}}\n"
 
 
 class Widget(anywidget.AnyWidget):

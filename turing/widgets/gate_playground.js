@@ -125,6 +125,12 @@ function createDial(text, id, onNumber, onWrong) {
     const to = Number(slider.value), snap = to > now ? Math.ceil : Math.floor;
     onNumber(STEP * snap(to / STEP));
   });
+  field.addEventListener("beforeinput", (event) => {
+    const meant = event.data?.replace(/[−–]/g, "-").replace(",", "."); // which a field for numbers would drop
+    if (meant === undefined || meant === event.data) return;
+    event.preventDefault();
+    document.execCommand("insertText", false, meant);
+  });
   field.addEventListener("input", () => {
     const to = field.valueAsNumber, fits = Math.abs(to) <= LARGEST;
     if (fits) onNumber(hundredths(to));

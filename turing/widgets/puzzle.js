@@ -28,7 +28,7 @@ export function parse(text) {
     .replace(/^([-+]?)([½¼¾])$/, (_, sign, part) => sign + { "½": "1/2", "¼": "1/4", "¾": "3/4" }[part]);
   if (/^[-+]?\.?$/.test(plain)) return 0;
   const parts = plain.replace(/\/$/, "").split("/");
-  if (parts.length > 2 || !parts.every((part) => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(part))) return undefined;
+  if (parts.length > 2 || !parts.every((part) => /^[-+]?(\d+(?:\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(part))) return undefined;
   const value = parts.length === 2 ? parts[0] / parts[1] : Number(parts[0]);
   return Number.isFinite(value) ? value + 0 : undefined;
 }
