@@ -403,3 +403,10 @@ def test_whole_numbers_are_printed_in_full():
 def test_a_relu_after_a_layer_without_one_is_shown_even_where_the_weights_are_the_identity():
     network = nn.Sequential(Readout([[-1]], [0]), Layer([[1]], [0]))
     assert str(show(network)).splitlines()[-1].startswith("x ← ReLU(x)")
+
+
+@pytest.mark.parametrize(("weight", "name"), [(1, "AND"), (0.9, "0.9·AND"), (1.1, ""), (1.01, "")])
+def test_a_gate_of_more_inputs_than_a_truth_table_is_tried_for_is_named_by_the_rule_alone(weight, name):
+    gate = AND(MOST_INPUTS + 2)
+    gate.weight.data[0, 0] = weight
+    assert show(gate).layers[0][0].gate.split("(")[0] == name
