@@ -10,13 +10,15 @@ from importlib import import_module
 
 from turing._version import __version__
 from turing.check import check
+from turing.compiler import compile
 from turing.equations import show
+from turing.files import load, save
 from turing.hinton import draw
 from turing.layout import Layout
 from turing.machine import Configuration, Run, TuringMachine
-from turing.network import load, save
 from turing.pictures import space_time, state_diagram
 from turing.source import source
+from turing.verification import verify
 from turing.zoo import zoo
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Run",
     "TuringMachine",
     "check",
+    "compile",
     "draw",
     "load",
     "save",
@@ -32,15 +35,18 @@ __all__ = [
     "source",
     "space_time",
     "state_diagram",
+    "verify",
     "zoo",
     "__version__",
 ]
 
 # Modules that need torch come when they are asked for: turing.gates.AND(2) works after ``import turing`` alone.
-LATER = {"adders", "dnf", "gates"}
+LATER = {"adders", "attention", "dnf", "gates", "wcm"}
 
 
 def __getattr__(name: str):
     if name in LATER:
         return import_module(f"turing.{name}")
+    if name == "CapacityError":
+        return import_module("turing.wcm").CapacityError
     raise AttributeError(f"module 'turing' has no attribute {name!r}")

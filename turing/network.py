@@ -1,6 +1,6 @@
-"""A network as its numbers: read from any module made of linear layers and ReLU, and written to a file.
+"""A network as its numbers: read from any module made of linear layers and ReLU, and as a dictionary for a file.
 
-A file is JSON, ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout is a list of
+The dictionary is ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout is a list of
 slices, each with its name and its size or the labels of its places; there is one for the input and one for
 the output of each layer. A layer has a ``name``, a ``shape`` [out, in], ``weight`` as [row, column, value]
 and ``bias`` as [row, value] for what is not 0, and ``relu``, true or false.
@@ -10,12 +10,10 @@ Chapter: :doc:`/book/01_gates`.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turing.formats.base import cut
@@ -24,7 +22,7 @@ from turing.layout import Layout
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "load", "save", "to_dict"]
+__all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "to_dict"]
 
 VERSION = 1
 MOST_NUMBERS = 2_000_000  # that a file may ask for: a few damaged digits should not fill the memory
@@ -203,43 +201,6 @@ def from_dict(data: dict) -> nn.Sequential:
     usual = torch.get_default_dtype()
     fits = all(bool((numbers.to(usual).double() == numbers).all()) for numbers in network.parameters())
     return network.to(usual) if fits else network
-
-
-def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
-    """Write a network to a file whose name ends in ``.json``, with the names of its places.
-
-    Chapter: :doc:`/book/01_gates`.
-    """
-    path = Path(path)
-    if path.suffix.lower() != ".json":
-        raise ValueError(
-            f"Networks are saved as JSON, and the name {path.name!r} was given. Use {path.stem + '.json'!r}."
-        )
-    path.write_text(json.dumps(to_dict(network, layout)) + "\n", encoding="utf-8", newline="\n")
-
-
-def load(path: str | Path) -> nn.Sequential:
-    """The network in a file that :func:`save` wrote, with equal weights. Nothing is ever unpickled.
-
-    >>> import tempfile
-    >>> from turing.gates import AND
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(AND(2), Path(folder) / "and.json", [Layout(a=1, b=1), Layout(both=1)])
-    ...     network = load(Path(folder) / "and.json")
-    >>> network.layouts, network[0].bias.tolist()
-    ([Layout(a=1, b=1), Layout(both=1)], [-1.0])
-
-    Chapter: :doc:`/book/01_gates`.
-    """
-    path = Path(path)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise ValueError(f"{path.name}: this is no JSON.") from None
-    try:
-        return from_dict(data)
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from None
 
 
 def _numbers(name: str, module: nn.Module, relu: bool) -> Numbers:

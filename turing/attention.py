@@ -1,0 +1,208 @@
+"""Attention with weights set by hand: look a value up by its address, exactly.
+
+Section 5.3 of the paper. A query is compared with every key, and the values of the keys that fit best are
+averaged. A null key with a null value stands for "nothing fits".
+
+Chapter: :doc:`/book/04_attention`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from turing.gates import Readout, _check_places
+
+__all__ = ["Attention", "Lookup", "least_kappa", "literal", "ratio"]
+
+KAPPA = 9999.0  # the paper's
+GAP = 0.5  # by which a match outscores the null key, and the null key a near match
+
+
+def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
+    """The average of the values with weights softmax(κ scores), as one division: (Σ eᵢ vᵢ) / (Σ eᵢ).
+
+    When equal values tie, numerator and denominator are the same whole number, and the result is exact.
+    Shapes: ``(…, m, n)`` and ``(…, n, d)`` to ``(…, m, d)``.
+
+    >>> ratio(torch.zeros(1, 10), torch.ones(10, 1)).item()
+    1.0
+
+    Chapter: :doc:`/book/04_attention`.
+    """
+    e = torch.exp(kappa * (scores - scores.amax(dim=-1, keepdim=True)))
+    sums = e @ torch.cat([values, torch.ones_like(values[..., :1])], dim=-1)
+    return sums[..., :-1] / sums[..., -1:]
+
+
+def literal(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
+    """The same as the paper writes it, softmax(κ scores) @ values: each 1/n is rounded before n of them are added.
+
+    >>> literal(torch.zeros(1, 10), torch.ones(10, 1)).item()
+    1.0000001192092896
+
+    Chapter: :doc:`/book/04_attention`.
+    """
+    return torch.softmax(kappa * scores, dim=-1) @ values
+
+
+AVERAGES = {"ratio": ratio, "literal": literal}
+
+
+def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
+    """The least whole κ at which a key that scores ``gap`` less than the best gets the weight 0, exactly.
+
+    >>> least_kappa(torch.float32), least_kappa(torch.float64), least_kappa(torch.bfloat16)
+    (208, 1491, 186)
+
+    Chapter: :doc:`/book/04_attention`.
+    """
+    info = torch.finfo(dtype)
+    smallest = math.log2(info.tiny) + math.log2(info.eps)  # a subnormal number; half of it rounds to 0
+    return math.ceil((1 - smallest) * math.log(2) / gap)
+
+
+class Attention(nn.Module):
+    """Where a column's query fits the key of another, that one's value is added to the column.
+
+    All maps are linear, with numbers that whoever builds the layer has set: ``query`` and ``key`` from w to the n
+    numbers compared, ``value`` from w to the d numbers fetched, ``write`` from there to w; the null key has the null
+    value. ``average`` is ``"ratio"`` or ``"literal"``, the name of the function that does the sum.
+
+    Chapter: :doc:`/book/04_attention`.
+    """
+
+    def __init__(
+        self,
+        query: Readout,
+        key: Readout,
+        value: Readout,
+        write: Readout,
+        null_key: Tensor,
+        null_value: Tensor,
+        kappa: float = KAPPA,
+        average: str = "ratio",
+    ):
+        super().__init__()
+        if average not in AVERAGES:
+            raise ValueError(f"An average is one of {', '.join(AVERAGES)}, and {average!r} was given.")
+        if isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa < math.inf:
+            raise ValueError(f"κ is a number above 0, such as {KAPPA:g}, and {kappa!r} was given.")
+        self.query, self.key, self.value, self.write = query, key, value, write
+        self.null_key, self.null_value = nn.Parameter(null_key), nn.Parameter(null_value)
+        self.kappa, self.average = float(kappa), average
+
+    def remember(self, columns: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of columns, to be kept: they do not change when later columns come.
+
+        Shapes: ``(…, n, w)`` to ``(…, n, compared)`` and ``(…, n, d)``.
+        """
+        return self.key(columns), self.value(columns)
+
+    def scores(self, columns: Tensor, keys: Tensor) -> Tensor:
+        """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, n + 1)``."""
+        keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
+        return self.query(columns) @ keys.transpose(-1, -2)
+
+    def weights(self, columns: Tensor, keys: Tensor) -> Tensor:
+        """The share that each key has in the average, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, n + 1)``."""
+        return torch.softmax(self.kappa * self.scores(columns, keys), dim=-1)
+
+    def forward(self, columns: Tensor, keys: Tensor, values: Tensor, hidden: Tensor | None = None) -> Tensor:
+        """The columns with what they found; ``hidden`` is true where a column may not look, ``(m, n + 1)``."""
+        scores = self.scores(columns, keys)
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, -torch.inf)
+        values = torch.cat([values, self.null_value.expand(*values.shape[:-2], 1, -1)], dim=-2)
+        return columns + self.write(AVERAGES[self.average](scores, values, self.kappa))
+
+    def check(self) -> None:
+        """Raise unless the average is exact in this number type: a key that misses must get the weight 0, exactly,
+        and a score, a multiple of ½, must not be rounded.
+        """
+        dtype, compared = self.null_key.dtype, len(self.null_key)
+        if self.kappa < (least := least_kappa(dtype)):
+            raise ValueError(
+                f"κ = {self.kappa:g} is too small for {dtype}: a key that misses by {GAP} would keep a part of the "
+                f"weight. Take κ = {least} or more."
+            )
+        if compared > (most := int(2 / torch.finfo(dtype).eps)):
+            raise ValueError(
+                f"{compared} numbers are compared here, and {dtype} tells their scores apart up to {most}. "
+                f"Take fewer bits, or a wider number type."
+            )
+
+    def extra_repr(self) -> str:
+        return f"κ={self.kappa:g}, {self.average}"
+
+
+class Lookup(Attention):
+    """Finds the columns whose bits are those asked for, and fetches a part of them.
+
+    The bits on the places ``ask`` of a column are compared with those on the places ``at`` of the columns that it
+    looks at. Of the one that fits, the places ``fetch`` are added to its own places ``into``. None among the places
+    of ``ask`` or ``fetch`` stands for a fixed 1.
+
+    Bits become signs: 2x − 1 in the query and (2x − 1)/2 in the key. Each equal bit adds ½ to the score, each other
+    bit takes ½ away. The null key scores ½ less than a match, and ½ more than a column with one wrong bit.
+    Shapes: columns ``(…, m, w)``, keys and values of n columns, to ``(…, m, w)``.
+
+    >>> from turing.layout import Layout
+    >>> x = Layout(ask=2, address=2, content=1, found=1)
+    >>> head = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found)
+    >>> columns = torch.tensor([[0., 1., 0., 0., 1., 0.],   # asks for address (0, 1); is address (0, 0)
+    ...                         [0., 0., 0., 1., 1., 0.]])  # asks for address (0, 0); is address (0, 1)
+    >>> head(columns, *head.remember(columns))[:, x.found.slice].flatten().tolist()
+    [1.0, 1.0]
+
+    Chapter: :doc:`/book/04_attention`.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        ask: Iterable[int | None],
+        at: Iterable[int],
+        fetch: Iterable[int | None],
+        into: Iterable[int],
+        kappa: float = KAPPA,
+        average: str = "ratio",
+    ):
+        ask, at, fetch, into = list(ask), list(at), list(fetch), list(into)
+        _check_pairs(width, ask, at, "ask", "at")
+        _check_pairs(width, fetch, into, "fetch", "into")
+        n, d = len(ask), len(fetch)
+        Wq, bq = torch.zeros(n + 1, width), -torch.ones(n + 1)
+        Wk, bk = torch.zeros(n + 1, width), -torch.ones(n + 1) / 2
+        Wv, bv, Wo = torch.zeros(d, width), torch.zeros(d), torch.zeros(width, d)
+        for i, (asked, looked_at) in enumerate(zip(ask, at, strict=True)):
+            Wk[i, looked_at] = 1  # x - 1/2
+            if asked is None:
+                bq[i] = 1
+            else:
+                Wq[i, asked] = 2  # 2x - 1
+        bq[n], bk[n] = 1, 0  # a constant, through which the null key gets its score
+        for i, (source, target) in enumerate(zip(fetch, into, strict=True)):
+            Wo[target, i] = 1
+            if source is None:
+                bv[i] = 1
+            else:
+                Wv[i, source] = 1
+        null_key = torch.tensor([0.0] * n + [(n - 1) / 2])
+        maps = Readout(Wq, bq), Readout(Wk, bk), Readout(Wv, bv), Readout(Wo, torch.zeros(width))
+        super().__init__(*maps, null_key, torch.zeros(d), kappa, average)
+
+
+def _check_pairs(width: int, given: list[int | None], there: list[int], one: str, other: str) -> None:
+    if len(given) != len(there) or not there:
+        raise ValueError(
+            f"{one} and {other} name as many places as each other, at least one, "
+            f"and {len(given)} and {len(there)} were given."
+        )
+    _check_places(width, **{f"{other}[{k}]": place for k, place in enumerate(there)})
+    for k, place in enumerate(given):
+        if place is not None:
+            _check_places(width, **{f"{one}[{k}]": place})

@@ -1,0 +1,41 @@
+"""``turing.compile``: a machine into a network, by any construction of the book."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from turing.machine import TuringMachine
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["compile"]
+
+CONSTRUCTIONS = {"wcm21": ("turing.wcm.network", "WCM21")}
+
+
+def compile(machine: TuringMachine, construction: str, **options) -> nn.Module:
+    """The network that simulates a machine, with no training: its ``forward`` is one step.
+
+    ``construction`` is ``"wcm21"``, with the option ``T``, the most steps of a run; :class:`turing.wcm.WCM21` tells
+    the others.
+
+    >>> import turing
+    >>> net = turing.compile(turing.zoo["binary_increment"], "wcm21", T=64)
+    >>> turing.zoo["binary_increment"].text(net.run("1011").tape)
+    '1100'
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    if construction not in CONSTRUCTIONS:
+        raise ValueError(f"A construction is one of {', '.join(CONSTRUCTIONS)}, and {construction!r} was given.")
+    module, name = CONSTRUCTIONS[construction]
+    network = getattr(import_module(module), name)
+    try:
+        inspect.signature(network).bind(machine, **options)
+    except TypeError as error:
+        known = [option for option in inspect.signature(network).parameters if option != "machine"]
+        raise TypeError(f"{construction}: {error}. Its options: {', '.join(known)}.") from None
+    return network(machine, **options)

@@ -1,0 +1,141 @@
+"""Networks in files: what :func:`save` writes, :func:`load` reads with equal weights. Nothing is ever unpickled.
+
+A file is JSON. A network of plain layers is the dictionary of :mod:`turing.network`. A compiled one is
+``{"turing": "network", "version": 1, "construction": "wcm21", "machine": {…}, "options": {"T": 100, …},
+"dtype": "float32", "weights": {…}}``: the machine in our JSON format, the options it was compiled with, and under
+the name of each parameter its ``shape`` and, as [index, …, value], the ``values`` that are not 0.
+
+Chapter: :doc:`/book/05_wcm`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turing.compiler import CONSTRUCTIONS, compile
+from turing.formats.base import cut
+from turing.layout import Layout
+from turing.machine import TuringMachine
+from turing.network import VERSION, _real, _short, from_dict, to_dict
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+__all__ = ["load", "loads", "save"]
+
+TYPES = ("float32", "float64", "bfloat16", "float16")
+
+
+def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
+    """Write a network to a file whose name ends in ``.json``, with the names of its places.
+
+    ``layout`` names the places of a network of plain layers; a compiled one has its own names.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".json":
+        raise ValueError(
+            f"Networks are saved as JSON, and the name {path.name!r} was given. Use {path.stem + '.json'!r}."
+        )
+    data = _compiled(network) if hasattr(network, "construction") else to_dict(network, layout)
+    path.write_text(json.dumps(data) + "\n", encoding="utf-8", newline="\n")
+
+
+def load(path: str | Path) -> nn.Module:
+    """The network in a file that :func:`save` wrote, with equal weights.
+
+    >>> import tempfile
+    >>> from turing.gates import AND
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(AND(2), Path(folder) / "and.json", [Layout(a=1, b=1), Layout(both=1)])
+    ...     network = load(Path(folder) / "and.json")
+    >>> network.layouts, network[0].bias.tolist()
+    ([Layout(a=1, b=1), Layout(both=1)], [-1.0])
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    path = Path(path)
+    try:
+        return loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def loads(text: str) -> nn.Module:
+    """The network that a text describes, as :func:`save` writes it.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    try:
+        data = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise ValueError("this is no JSON.") from None
+    if not isinstance(data, dict) or data.get("turing") != "network" or "construction" not in data:
+        return from_dict(data)
+    if data.get("version") != VERSION:
+        raise ValueError(f"This network is of version {data.get('version')!r}; version {VERSION} is read here.")
+    try:
+        return _rebuilt(data)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"This network is damaged: {error}") from None
+
+
+def _compiled(network: nn.Module) -> dict:
+    return {
+        "turing": "network",
+        "version": VERSION,
+        "construction": network.construction,
+        "machine": json.loads(network.machine.dumps("json")),
+        "options": network.options,
+        "dtype": str(next(network.parameters()).dtype).removeprefix("torch."),
+        "weights": {
+            name: {
+                "shape": list(numbers.shape),
+                "values": [[*place, _short(numbers[tuple(place)].item())] for place in numbers.nonzero().tolist()],
+            }
+            for name, numbers in ((name, numbers.detach().cpu()) for name, numbers in network.named_parameters())
+        },
+    }
+
+
+def _rebuilt(data: dict) -> nn.Module:
+    """Compile the machine, which gives the module its shape, and set the weights of the file."""
+    import torch
+
+    construction, machine, options, dtype, weights = (
+        data.get(key) for key in ("construction", "machine", "options", "dtype", "weights")
+    )
+    if type(construction) is not str or construction not in CONSTRUCTIONS:
+        raise ValueError(f'"construction" is one of {", ".join(CONSTRUCTIONS)}, and {cut(str(construction))} was found')
+    if type(options) is not dict or type(weights) is not dict or type(machine) is not dict or dtype not in TYPES:
+        raise ValueError(
+            f'"machine", "options" and "weights" are objects, and "dtype" is one of {", ".join(TYPES)}; this differs'
+        )
+    machine = TuringMachine.parse(json.dumps(machine), "json")
+    network = compile(machine, construction, **options).to(getattr(torch, dtype))
+    own = dict(network.named_parameters())
+    for name in own.keys() ^ weights.keys():
+        raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(_numbers(name, weights[name], parameter))
+    return network
+
+
+def _numbers(name: str, found: object, like: Tensor) -> Tensor:
+    import torch
+
+    if type(found) is not dict or found.get("shape") != list(like.shape) or type(found.get("values")) is not list:
+        raise ValueError(f'{name} has a "shape", {list(like.shape)} here, and "values"; this differs')
+    numbers = torch.zeros(like.shape, dtype=torch.float64)
+    for entry in found["values"]:
+        place = entry[:-1] if type(entry) is list else []
+        inside = [type(i) is int and 0 <= i < n for i, n in zip(place, like.shape, strict=False)]
+        if len(place) != like.dim() or not all(inside):
+            raise ValueError(f"{name} holds lists of {like.dim()} indices and a value, and {cut(str(entry))} was found")
+        numbers[tuple(place)] = _real(entry[-1])
+    return numbers

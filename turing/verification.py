@@ -1,0 +1,127 @@
+"""``turing.verify``: a network and a machine in lock-step, vector by vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from turing.machine import TuringMachine, _count, _word
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["Divergence", "Report", "verify"]
+
+BATCH = 256  # words that are run at once
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Where a network first gave another number than the machine's own trace asks for.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    word: Sequence[str]
+    step: int
+    layer: str
+    slice: str
+    place: str
+    given: float
+    expected: float
+
+    def __str__(self) -> str:
+        word = self.word if isinstance(self.word, str) else " ".join(self.word)
+        return (
+            f"On the word {word!r}, at step {self.step}, layer {self.layer} gives {self.place} = {self.given:.9g} "
+            f"instead of {self.expected:g}."
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`verify` compared, and the first divergence of each word that has one. True if none has.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    words: int
+    steps: int
+    numbers: int
+    divergences: tuple[Divergence, ...]
+
+    def __bool__(self) -> bool:
+        return not self.divergences
+
+    def __str__(self) -> str:
+        done = f"{_count(self.words, 'word')}, {_count(self.steps, 'step')}, {_count(self.numbers, 'number')} compared"
+        if self:
+            return f"{done}: no divergence."
+        return f"{done}: {_count(len(self.divergences), 'word')} with a divergence. {self.divergences[0]}"
+
+
+def verify(
+    network: nn.Module, machine: TuringMachine, words: Iterable[Iterable[str]], max_steps: int | None = None
+) -> Report:
+    """Run a network and a machine in lock-step on words, and compare every number inside the network.
+
+    What the numbers have to be comes from the machine's trace, by a specification that has no weights. After its
+    first divergence a word is compared no further.
+
+    >>> import turing
+    >>> m = turing.zoo["balanced_parentheses"]
+    >>> print(verify(turing.compile(m, "wcm21", T=100), m, ["B()E", "B)(E"]))
+    2 words, 12 steps, 16,440 numbers compared: no divergence.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    if isinstance(words, str):
+        raise ValueError(f"verify takes a list of words, and the one word {words!r} was given. Write [{words!r}].")
+    words, steps, numbers, divergences = iter(words), 0, 0, []
+    count = 0
+    while batch := [_word(word) for word in islice(words, BATCH)]:
+        count += len(batch)
+        for done, compared, divergence in _lockstep(network, machine, batch, max_steps):
+            steps, numbers = steps + done, numbers + compared
+            divergences += [divergence] if divergence else []
+    return Report(count, steps, numbers, tuple(divergences))
+
+
+def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Divergence | None]]:
+    """Steps and numbers compared on each word, and its first divergence."""
+    import torch
+
+    expected = [network.expected(machine, word, max_steps) for word in words]
+    results = [(0, 0, None)] * len(words)
+    going = list(range(len(words)))
+    vectors = network.vectors(words, max_steps)
+    step = 0
+    while going:
+        wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}
+        going, step = list(wanted), step + 1
+        if not going:
+            break
+        given = next(vectors)
+        wrong: dict[int, Divergence] = {}
+        compared = 0
+        for layer in next(iter(wanted.values())):
+            layout = network.layout_of(layer)
+            index = {name: place for place, name in enumerate(layout.names())}
+            target = torch.zeros(len(going), layout.width, dtype=torch.float64)
+            for row, i in enumerate(going):
+                for name, value in wanted[i][layer].items():
+                    target[row, index[name]] = value
+            found = given[layer][going].double().cpu()
+            compared += layout.width
+            for row, place in (~(found == target)).nonzero().tolist():
+                if going[row] not in wrong:
+                    wrong[going[row]] = Divergence(
+                        words[going[row]], step, layer, layout.of(place).name, layout.name(place),
+                        found[row, place].item(), target[row, place].item(),
+                    )  # fmt: skip
+        for i in going:
+            results[i] = (results[i][0] + 1, results[i][1] + compared, wrong.get(i))
+        going = [i for i in going if i not in wrong]
+    return results

@@ -1,0 +1,39 @@
+"""The transformer of Wei, Chen and Ma (2021), section 5 of the paper: any Turing machine as weights.
+
+Chapter: :doc:`/book/05_wcm`.
+"""
+
+from turing.wcm.network import WCM21, CapacityError, Reading
+from turing.wcm.pipeline import (
+    ArrangeSymbols,
+    BinarySearchStep,
+    CombineSymbols,
+    FullAdder as FullAdder,
+    GetInitialSymbol,
+    GetLastWrittenSymbol,
+    GetV,
+    IndicateVisitedPosition,
+    PreprocessForAdder,
+    ProjectDown,
+    Transition as Transition,
+)
+from turing.wcm.simulator import Description, Simulator
+from turing.wcm.specification import specification
+
+__all__ = [
+    "WCM21",
+    "ArrangeSymbols",
+    "BinarySearchStep",
+    "CapacityError",
+    "CombineSymbols",
+    "Description",
+    "GetInitialSymbol",
+    "GetLastWrittenSymbol",
+    "GetV",
+    "IndicateVisitedPosition",
+    "PreprocessForAdder",
+    "ProjectDown",
+    "Reading",
+    "Simulator",
+    "specification",
+]

@@ -1,0 +1,152 @@
+"""The steps of the paper's pipeline, one module each, under the paper's names and in its order (section 5.2).
+
+The claims and lemmas are those of Wei, Chen and Ma, as the paper cites them.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from turing.adders import FullAdder
+from turing.attention import Lookup
+from turing.dnf import Transition
+from turing.gates import Layer
+from turing.layout import Layout
+
+__all__ = [
+    "ArrangeSymbols",
+    "BinarySearchStep",
+    "CombineSymbols",
+    "FullAdder",
+    "GetInitialSymbol",
+    "GetLastWrittenSymbol",
+    "GetV",
+    "IndicateVisitedPosition",
+    "PreprocessForAdder",
+    "ProjectDown",
+    "Transition",
+]
+
+
+class PreprocessForAdder(Layer):
+    """Lemma C.2: copies pos2 to pos3 and appends the addend, 0…01 for R and 1…11 for L. Shapes: w to w + L.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, wide: Layout):
+        W = torch.eye(wide.width, layout.width)
+        for old, new, add in zip(layout.pos2, layout.pos3, wide.add, strict=True):
+            W[new, new], W[new, old] = 0, 1
+            W[add, layout.scr5["L"]] = 1  # -1 is 1…11
+        W[wide.add[0], layout.scr5["R"]] = 1  # +1 is 0…01
+        super().__init__(W, torch.zeros(wide.width))
+
+
+class ProjectDown(Layer):
+    """Drops the addend, and the carry out of the last bit, which stands in scr4. Shapes: w + L to w.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, wide: Layout):
+        W = torch.eye(layout.width, wide.width)
+        W[layout.scr4[0], layout.scr4[0]] = 0
+        super().__init__(W, torch.zeros(layout.width))
+
+
+class IndicateVisitedPosition(Lookup):
+    """Claim C.4: scr4[visited] becomes 1 if some step stood on the new position, whose bits are in pos3.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, **options):
+        flag = layout.scr4["visited"]
+        super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=[None], into=[flag], **options)
+
+
+class BinarySearchStep(Lookup):
+    """Claim C.5: bit j of the last step that stood on the new position, when scr3 has the bits above j.
+
+    It asks whether a step with these bits above j, and with bit j set, stood there.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, j: int, **options):
+        ask = [*layout.pos3, *list(layout.scr3)[j + 1 :], None]
+        at = [*layout.pos2, *list(layout.pos1)[j + 1 :], layout.pos1[j]]
+        super().__init__(layout.width, ask, at, fetch=[None], into=[layout.scr3[j]], **options)
+
+
+class GetLastWrittenSymbol(Lookup):
+    """Claim C.6: scr1 becomes the symbol that was written at the step whose number is in scr3.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, **options):
+        super().__init__(layout.width, ask=layout.scr3, at=layout.pos1, fetch=layout.sym2, into=layout.scr1, **options)
+
+
+class GetInitialSymbol(Lookup):
+    """Lemma C.7: scr2 becomes the symbol of the word on the new position; it stays 0 off the word.
+
+    The one cross-attention: its keys and values come from the tape. Rows of the tape without a symbol are padding
+    of a batch, and their keys fit nothing.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, **options):
+        super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=layout.sym1, into=layout.scr2, **options)
+        n = len(layout.pos2)
+        with torch.no_grad():
+            self.key.weight[n, list(layout.sym1)], self.key.bias[n] = n, -n  # the score falls by n without a symbol
+
+
+class GetV(Layer):
+    """Lemma C.8: of three flags in scr4 one becomes 1: visited; not visited and on the word; neither.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout):
+        W, b = torch.eye(layout.width), torch.zeros(layout.width)
+        visited, word, blank = layout.scr4
+        W[word, word] = W[blank, blank] = 0
+        W[word, list(layout.scr2)], W[word, visited] = 1, -1  # relu(sum of scr2 - visited)
+        W[blank, list(layout.scr2)], W[blank, visited], b[blank] = -1, -1, 1  # NOR
+        super().__init__(W, b)
+
+
+class ArrangeSymbols(Layer):
+    """Lemma C.8: scr1 stays where the cell was visited, scr2 where it was not.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout):
+        W, b = torch.eye(layout.width), torch.zeros(layout.width)
+        for part, flag in ((layout.scr1, "visited"), (layout.scr2, "word")):
+            W[list(part), layout.scr4[flag]], b[part.slice] = 1, -1  # relu(symbol + flag - 1) = AND
+        super().__init__(W, b)
+
+
+class CombineSymbols(Layer):
+    """Lemma C.8: the symbol found goes to sym1 and the new position to pos2; pos1 is cleared for the next step number.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+
+    def __init__(self, layout: Layout, blank: str):
+        W = torch.eye(layout.width)
+        for part in (layout.sym1, layout.pos1, layout.pos2):
+            W[part.slice] = 0
+        for under_head, last, first in zip(layout.sym1, layout.scr1, layout.scr2, strict=True):
+            W[under_head, [last, first]] = 1  # at most one of them is left
+        W[layout.sym1[blank], layout.scr4["blank"]] = 1
+        for old, new in zip(layout.pos2, layout.pos3, strict=True):
+            W[old, new] = 1
+        super().__init__(W, torch.zeros(layout.width))
