@@ -587,3 +587,91 @@ def test_the_console_script_is_the_same_command():
 def test_no_command_on_a_machine_imports_torch(argv):
     code = f"import sys; from turing.__main__ import main; main({argv!r}); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.fixture
+def compiled(cli, tmp_path):
+    """A file that ``turing compile`` wrote, and what the command printed."""
+    file = tmp_path / "bb3.json"
+    status, out, err = cli("compile", "bb3", "--network", "wcm21", "--T", "32", "-o", str(file))
+    assert (status, err) == (0, "")
+    return file, out
+
+
+def test_compile_says_what_it_wrote(compiled):
+    file, out = compiled
+    rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in out.splitlines())
+    assert rows["network"] == "wcm21 for 32 steps, 5 position bits"
+    assert rows["machine"] == "4 states, 2 symbols, 6 rules"
+    assert rows["width"] == "37"
+    assert rows["file"] == f"{file}, {file.stat().st_size:,} bytes"
+
+
+@pytest.mark.parametrize(
+    ("machine", "word", "options"),
+    [
+        ("balanced_parentheses", "B(())E", []),
+        ("balanced_parentheses", "B(()E", ["--trace"]),
+        ("bb3", "", ["--T", "21"]),
+        ("bb3", "", ["--max-steps", "7"]),
+        ("binary_increment", "1011", ["--T", "2", "--trace"]),
+    ],
+)
+def test_a_network_prints_what_the_machine_prints(cli, machine, word, options):
+    limit = [option.replace("--T", "--max-steps") for option in options]
+    ours = cli("run", machine, word, "--network", "wcm21", *options)
+    assert ours == cli("run", machine, word, *limit)
+
+
+def test_a_compiled_file_runs(cli, compiled):
+    file, _ = compiled
+    assert cli("run", str(file)) == cli("run", "bb3")
+    assert cli("run", str(file), "--max-steps", "5", "--trace") == cli("run", "bb3", "--max-steps", "5", "--trace")
+    with open(file) as stdin, shell("run", "-", stdin=stdin) as process:
+        assert process.communicate() == (cli("run", "bb3")[1], "")
+
+
+def test_a_compiled_file_is_shown_module_by_module(cli, compiled, tmp_path):
+    file, printed = compiled
+    svg = tmp_path / "architecture.svg"
+    status, out, err = cli("show", str(file), "--svg", str(svg))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[:5] == printed.splitlines()[:5]
+    assert "scr4[visited] ← scr4[visited] + (1 if a column has pos2 = pos3, else 0)" in out
+    assert "IndicateVisitedPosition" in svg.read_text(encoding="utf-8")
+
+
+def test_a_run_has_position_bits_enough_for_its_word(cli):
+    """⌈log₂ T⌉ bits would not do for a word of 40 cells."""
+    word = "B" + "()" * 19 + "E"
+    status, out, _ = cli("run", "balanced_parentheses", word, "--network", "wcm21", "--T", "10")
+    assert (status, "limit" in out) == (4, True)
+    status, _, err = cli("run", "balanced_parentheses", word, "--network", "wcm21", "--T", "10", "--bits", "4")
+    assert status == 2
+    assert "The word has 40 cells" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "bb3", "--T", "5"], "--T is for a network. Give --network as well: wcm21."),
+        (["run", "bb3", "--bits", "5"], "--bits is for a network."),
+        (["run", "bb3", "--network", "wcm21", "--T", "0"], "T=0 was given"),
+        (["run", "bb3", "--network", "wcm21", "--T", "9", "--max-steps", "10"], "max_steps = 10 is more than T = 9"),
+        (["run", "bb3", "--network", "wcm21", "--T", "9", "--bits", "2"], "bits=2 was given"),
+        (["compile", "bb3", "--network", "wcm21", "-o", "net.txt"], "Networks are saved as JSON"),
+    ],
+)
+def test_bad_wishes_for_a_network_get_a_message(cli, arguments, message):
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_what_is_compiled_is_not_compiled_again(cli, compiled):
+    file, _ = compiled
+    for option, value in (("--network", "wcm21"), ("--T", "9"), ("--bits", "9")):
+        status, _, err = cli("run", str(file), option, value)
+        assert status == 2
+        assert f"compiled already: {option} is for a machine" in err
+    assert "a machine is expected here" in cli("convert", str(file), "--to", "json")[2]

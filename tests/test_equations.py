@@ -1,6 +1,7 @@
 """Equations: every name that is printed is true, and every gate that there is has a name."""
 
 import re
+from copy import deepcopy
 from itertools import product
 
 import pytest
@@ -410,3 +411,48 @@ def test_a_gate_of_more_inputs_than_a_truth_table_is_tried_for_is_named_by_the_r
     gate = AND(MOST_INPUTS + 2)
     gate.weight.data[0, 0] = weight
     assert show(gate).layers[0][0].gate.split("(")[0] == name
+
+
+@pytest.fixture(scope="module")
+def transformer():
+    return turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("visited", "scr4[visited] ← scr4[visited] + (1 if a column has pos2 = pos3, else 0)"),
+        ("search6", "scr3[6] ← scr3[6] + (1 if a column has pos2 = pos3, pos1[6] = 1, else 0)"),
+        (
+            "search2",
+            "scr3[2] ← scr3[2] + (1 if a column has pos2 = pos3, pos1[3…6] = scr3[3…6], pos1[2] = 1, else 0)",
+        ),
+        ("last", "scr1 ← scr1 + (sym2 of the column with pos1 = scr3, else 0)"),
+        ("initial", "scr2 ← scr2 + (sym1 of the cell of the word with pos2 = pos3, and 1 among sym1, else 0)"),
+    ],
+)
+def test_a_head_is_told_as_the_look_up_that_its_numbers_are(transformer, name, expected):
+    assert str(show(transformer.pipeline[name])) == expected
+
+
+@pytest.mark.parametrize("part", ["query", "key", "value", "write"])
+@pytest.mark.parametrize("numbers", ["weight", "bias"])
+def test_a_head_with_another_number_is_no_look_up(transformer, part, numbers):
+    head = deepcopy(transformer.pipeline["last"])
+    with torch.no_grad():
+        getattr(getattr(head, part), numbers).view(-1)[0] += 0.25
+    assert "these numbers are no look-up by bits" in str(show(head))
+
+
+def test_a_head_whose_kappa_leaves_a_weight_to_a_miss_is_no_look_up(transformer):
+    head = deepcopy(transformer.pipeline["last"])
+    head.kappa = 20.0
+    assert "these numbers are no look-up by bits" in str(show(head))
+
+
+def test_a_compiled_network_is_told_module_by_module(transformer):
+    shown = show(transformer)
+    assert len(shown.layers) == len(shown.headings) == 2 + 1 + 7 * 8 + 1 + 10 + 3
+    assert shown.headings[0] == "transition, Transition, layer 1 of 2"
+    assert shown.headings[-1] == "combine, CombineSymbols"
+    assert "MAJ(pos3[6], scr4[visited], add[6])" in str(shown)

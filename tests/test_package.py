@@ -20,6 +20,8 @@ ORDER = [
     ("01_gates", ["layout", "gates", "network", "equations", "hinton"]),
     ("02_dnf", ["dnf"]),
     ("03_adders", ["adders"]),
+    ("04_attention", ["attention"]),
+    ("05_wcm", ["wcm", "compiler", "verification", "files"]),
 ]
 EXEMPT = {"__init__", "__main__", "_version", "widgets", "check"}
 ROW = {module: number for number, (_, modules) in enumerate(ORDER) for module in modules}
@@ -51,7 +53,8 @@ def public(module_name: str):
     module = sys.modules[f"turing.{module_name}"]
     for name in module.__all__:
         thing = getattr(module, name)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
+        own = getattr(thing, "__module__", "").startswith(f"turing.{module_name}")  # the others have a chapter already
+        if own and (inspect.isclass(thing) or inspect.isfunction(thing)):
             yield f"turing.{module_name}.{name}", thing
 
 

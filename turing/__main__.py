@@ -1,4 +1,4 @@
-"""The command line: ``python -m turing run|show|convert|zoo``, also installed as ``turing``."""
+"""The command line: ``python -m turing run|show|convert|compile|zoo``, also installed as ``turing``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from turing import equations, hinton
+from turing.compiler import CONSTRUCTIONS, compile
+from turing.files import loads, save
 from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
-from turing.machine import Run, TuringMachine, _count
-from turing.network import from_dict
+from turing.machine import Configuration, Run, TuringMachine, _count
 from turing.pictures import state_diagram
 from turing.zoo import Entry, zoo
 
@@ -30,14 +31,16 @@ STATUS = {"halted": 0, "jammed": 3, "limit": 4, "interrupted": 130}
 BAD_INPUT, CLOSED_PIPE = 2, 141
 CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 PATIENCE = 0.5  # seconds before a progress bar appears
+STEPS = 100_000_000  # of a machine, unless said otherwise
+NETWORK_STEPS = 1_000  # that a network is compiled for, unless said otherwise
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
 
 ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
-ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save wrote, as a file, text or -"
+ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save or turing compile wrote, as a file, text or -"
 EXIT = f"""exit status:
   0    halted; for the other commands, done
-  2    bad input or usage; the message is on standard error
+  2    bad input or usage, or a network that cannot represent the run; the message is on standard error
   3    jammed: no rule applies, and the state does not halt
   4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells
   130  interrupted with Ctrl-C; what was done so far is printed
@@ -60,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except (ValueError, OSError) as error:
+    except (ValueError, ArithmeticError, OSError) as error:
         print(f"turing: {_visible(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
@@ -70,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turing",
-        description="Run, show and convert Turing machines; show networks.",
+        description="Run, show and convert Turing machines; compile them into networks, and run and show those.",
         epilog=EXIT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -87,8 +90,17 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=function)
         return sub
 
-    run = command("run", _run, "run a machine on a word and say how it ends")
-    run.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    def network(sub: argparse.ArgumentParser, required: bool) -> None:
+        sub.add_argument(
+            "--network", metavar="NAME", required=required, choices=CONSTRUCTIONS, help=", ".join(CONSTRUCTIONS)
+        )
+        sub.add_argument("--T", metavar="N", type=_steps, help=f"compile for N steps ({NETWORK_STEPS:,})")
+        sub.add_argument(
+            "--bits", metavar="L", type=_steps, help="position bits (⌈log₂ T⌉; for a run, enough for its word)"
+        )
+
+    run = command("run", _run, "run a machine, or the network of one, on a word and say how it ends")
+    run.add_argument("machine", metavar="MACHINE", help=ABOUT_EITHER)
     run.add_argument(
         "word",
         metavar="WORD",
@@ -97,9 +109,8 @@ def _parser() -> argparse.ArgumentParser:
         help="the word on the tape, by default empty; one symbol a character, "
         "or split at spaces if the machine has longer symbols",
     )
-    run.add_argument(
-        "--max-steps", metavar="N", type=_steps, default=100_000_000, help="stop after N steps (100,000,000)"
-    )
+    run.add_argument("--max-steps", metavar="N", type=_steps, help=f"stop after N steps ({STEPS:,}; of a network, T)")
+    network(run, required=False)
     run.add_argument("--trace", action="store_true", help="print each configuration, the head in brackets")
 
     show = command("show", _show, "show the rules, states and alphabet of a machine, or the equations of a network")
@@ -111,6 +122,11 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--to", metavar="FORMAT", required=True, choices=FORMATS, help=", ".join(FORMATS))
     convert.add_argument("--rename", action="store_true", help="rename what the format cannot hold")
     convert.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+
+    build = command("compile", _compile, "compile a machine into the weights of a network, and write them to a file")
+    build.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    network(build, required=True)
+    build.add_argument("-o", "--output", metavar="FILE", required=True, help="the file, whose name ends in .json")
 
     shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
     shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
@@ -127,9 +143,8 @@ def _steps(text: str) -> int:
     return steps
 
 
-def _machine(given: str) -> TuringMachine:
-    """The machine that an argument names."""
-    found = _given(given)
+def _machine(found: Entry | TuringMachine | nn.Module) -> TuringMachine:
+    """What was given, if it is a machine."""
     if isinstance(found, Entry):
         return found.machine
     if isinstance(found, TuringMachine):
@@ -137,7 +152,25 @@ def _machine(given: str) -> TuringMachine:
     raise ValueError("This is a network, and a machine is expected here. turing show prints the network.")
 
 
-def _given(given: str) -> Entry | TuringMachine | nn.Sequential:
+def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace) -> nn.Module | None:
+    """The network to be run, if the arguments ask for one: compiled now, or read from a file."""
+    if hasattr(found, "construction"):
+        for option in ("network", "T", "bits"):
+            if getattr(args, option) is not None:
+                raise ValueError(f"This network is compiled already: --{option} is for a machine.")
+        return found
+    if args.network is None:
+        for option in ("T", "bits"):
+            if getattr(args, option) is not None:
+                raise ValueError(f"--{option} is for a network. Give --network as well: {', '.join(CONSTRUCTIONS)}.")
+        return None
+    machine = _machine(found)
+    T = args.T if args.T is not None else args.max_steps or NETWORK_STEPS
+    enough = (T + max(len(_split(machine, args.word)), 1) - 1).bit_length()  # no two cells have the same position
+    return compile(machine, args.network, T=T, bits=enough if args.bits is None else args.bits)
+
+
+def _given(given: str) -> Entry | TuringMachine | nn.Module:
     """What an argument names: an entry of the zoo, a machine or a network."""
     if given == "-":
         if sys.stdin is None:
@@ -157,7 +190,7 @@ def _given(given: str) -> Entry | TuringMachine | nn.Sequential:
         raise FormatError(f"{unknown} It is no file and no text of a machine either.") from None
 
 
-def _read(file: str | int, name: str) -> TuringMachine | nn.Sequential:
+def _read(file: str | int, name: str) -> TuringMachine | nn.Module:
     try:
         with open(file, encoding="utf-8", closefd=isinstance(file, str)) as stream:
             return _parsed(stream.read(LIMIT + 1))  # enough for parse to refuse it; a device may never end
@@ -167,14 +200,14 @@ def _read(file: str | int, name: str) -> TuringMachine | nn.Sequential:
         raise FormatError(f"{name}: {error}") from None
 
 
-def _parsed(text: str) -> TuringMachine | nn.Sequential:
+def _parsed(text: str) -> TuringMachine | nn.Module:
     if '"network"' in text and len(text) <= LIMIT:
         try:
             data = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
             data = None  # parse says where it is wrong
         if isinstance(data, dict) and data.get("turing") == "network":
-            return from_dict(data)
+            return loads(text)
     return parse(text)
 
 
@@ -183,10 +216,22 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _split(machine: TuringMachine, word: str) -> str | list[str]:
+    return word.split() if any(len(symbol) > 1 for symbol in machine.symbols) else word
+
+
 def _run(args: argparse.Namespace) -> int:
-    machine = _machine(args.machine)
-    word = args.word.split() if any(len(symbol) > 1 for symbol in machine.symbols) else args.word
-    run = (_traced if args.trace else _watched)(machine, word, args.max_steps)
+    found = _given(args.machine)
+    network = _network(found, args)
+    machine = network.machine if network else _machine(found)
+    word, limit = _split(machine, args.word), args.max_steps
+    if limit is None:
+        limit = network.T if network else STEPS
+    if args.trace or network:
+        trace = (network or machine).trace(word, limit)
+        run = (_traced if args.trace else _followed)(machine, trace, limit)
+    else:
+        run = _watched(machine, word, limit)
     _print_rows(
         {
             "status": run.status,
@@ -200,14 +245,18 @@ def _run(args: argparse.Namespace) -> int:
     return STATUS[run.status]
 
 
-def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
-    """A run that shows how fast it is once it lasts, and that Ctrl-C ends in good order."""
+def _bar(max_steps: int):
+    """A progress bar that appears once the work lasts."""
     from tqdm import tqdm
 
-    tape, state, head, steps, jammed = machine.tape(word), machine.initial, 0, 0, False
     layout = "{bar:20} {n_fmt} of at most {total_fmt} steps, {rate_fmt}, {elapsed}"
-    look = {"unit": " steps", "unit_scale": True, "bar_format": layout, "delay": PATIENCE}
-    with tqdm(total=max_steps, disable=None, **look) as bar, _ctrl_c() as pressed:
+    return tqdm(total=max_steps, disable=None, unit=" steps", unit_scale=True, bar_format=layout, delay=PATIENCE)
+
+
+def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
+    """A run that shows how fast it is once it lasts, and that Ctrl-C ends in good order."""
+    tape, state, head, steps, jammed = machine.tape(word), machine.initial, 0, 0, False
+    with _bar(max_steps) as bar, _ctrl_c() as pressed:
         while steps < max_steps and not pressed:
             chunk = min(CHUNK, max_steps - steps)
             state, head, done, jammed = machine._advance(tape, state, head, chunk)
@@ -223,6 +272,21 @@ def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> R
     if pressed and run.status == "limit" and steps < max_steps:
         return replace(run, status="interrupted")
     return run
+
+
+def _followed(machine: TuringMachine, trace: Iterator[Configuration], max_steps: int) -> Run:
+    """The same for a run of a network, configuration by configuration."""
+    with _bar(max_steps) as bar, _ctrl_c() as pressed:
+        for now in trace:
+            bar.update(now.step > 0)
+            if pressed:
+                break
+    run = _ended(machine, now, max_steps)
+    return replace(run, status="interrupted") if pressed and run.status == "jammed" else run
+
+
+def _ended(machine: TuringMachine, now: Configuration, max_steps: int) -> Run:
+    return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
 
 
 @contextmanager
@@ -242,13 +306,13 @@ def _ctrl_c() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _traced(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
+def _traced(machine: TuringMachine, trace: Iterator[Configuration], max_steps: int) -> Run:
     """A run that prints its configurations, the states in a column of their own."""
     width = max(len(_visible(state)) for state in machine.states)
-    for now in machine.trace(word, max_steps):
+    for now in trace:
         print(f"{_visible(now.state):{width}}{_visible(str(now).removeprefix(now.state))}")
     print()
-    return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
+    return _ended(machine, now, max_steps)
 
 
 def _stretch(machine: TuringMachine, run: Run) -> str:
@@ -292,7 +356,15 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_network(network: nn.Sequential, svg: str | None) -> int:
+def _show_network(network: nn.Module, svg: str | None) -> int:
+    if hasattr(network, "construction"):
+        from turing.wcm import architecture
+
+        if svg is not None:
+            architecture(network).save(svg)
+        _print_rows(_about_network(network))
+        print(f"\n{equations.show(network)}")
+        return 0
     if svg is not None:
         hinton.draw(network).save(svg)
     widths = f"{network.layouts[0].width} → {network.layouts[-1].width}"
@@ -300,8 +372,28 @@ def _show_network(network: nn.Sequential, svg: str | None) -> int:
     return 0
 
 
+def _about_network(network: nn.Module) -> dict[str, str]:
+    parameters = list(network.parameters())
+    return {
+        "network": f"{network.construction} for {_count(network.T, 'step')}, {_count(network.bits, 'position bit')}",
+        "machine": repr(network.machine).removeprefix("<TuringMachine: ").removesuffix(">"),
+        "width": f"{network.layout.width:,}",
+        "modules": f"{len(network.pipeline)}",
+        "numbers": f"{sum(p.numel() for p in parameters):,}, {sum(int(p.count_nonzero()) for p in parameters):,} not 0",
+    }
+
+
+def _compile(args: argparse.Namespace) -> int:
+    machine = _machine(_given(args.machine))
+    options = {"T": NETWORK_STEPS if args.T is None else args.T, "bits": args.bits}
+    network = compile(machine, args.network, **options)
+    save(network, args.output)
+    _print_rows(_about_network(network) | {"file": f"{args.output}, {os.path.getsize(args.output):,} bytes"})
+    return 0
+
+
 def _convert(args: argparse.Namespace) -> int:
-    machine = _machine(args.machine)
+    machine = _machine(_given(args.machine))
     fitted = fit(machine, args.to) if args.rename else machine
     try:
         text = dumps(fitted, args.to)

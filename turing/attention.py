@@ -20,6 +20,7 @@ __all__ = ["Attention", "Lookup", "least_kappa", "literal", "ratio"]
 
 KAPPA = 9999.0  # the paper's
 GAP = 0.5  # by which a match outscores the null key, and the null key a near match
+MOST = 1e38  # κ times 0 is 0 in every number type: float32, in which the narrow ones compute, ends at 3e38
 
 
 def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
@@ -60,6 +61,8 @@ def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
 
     Chapter: :doc:`/book/04_attention`.
     """
+    if not gap > 0:
+        raise ValueError(f"The gap between the best score and the next is above 0, and gap={gap!r} was given.")
     info = torch.finfo(dtype)
     smallest = math.log2(info.tiny) + math.log2(info.eps)  # a subnormal number; half of it rounds to 0
     return math.ceil((1 - smallest) * math.log(2) / gap)
@@ -75,6 +78,8 @@ class Attention(nn.Module):
     Chapter: :doc:`/book/04_attention`.
     """
 
+    looks_at = "column"
+
     def __init__(
         self,
         query: Readout,
@@ -87,10 +92,10 @@ class Attention(nn.Module):
         average: str = "ratio",
     ):
         super().__init__()
-        if average not in AVERAGES:
+        if average not in tuple(AVERAGES):
             raise ValueError(f"An average is one of {', '.join(AVERAGES)}, and {average!r} was given.")
-        if isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa < math.inf:
-            raise ValueError(f"κ is a number above 0, such as {KAPPA:g}, and {kappa!r} was given.")
+        if isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa <= MOST:
+            raise ValueError(f"κ is a number above 0, such as {KAPPA:g}, and at most {MOST:.0e}; {kappa!r} was given.")
         self.query, self.key, self.value, self.write = query, key, value, write
         self.null_key, self.null_value = nn.Parameter(null_key), nn.Parameter(null_value)
         self.kappa, self.average = float(kappa), average

@@ -29,7 +29,7 @@ def compile(machine: TuringMachine, construction: str, **options) -> nn.Module:
 
     Chapter: :doc:`/book/05_wcm`.
     """
-    if construction not in CONSTRUCTIONS:
+    if construction not in tuple(CONSTRUCTIONS):
         raise ValueError(f"A construction is one of {', '.join(CONSTRUCTIONS)}, and {construction!r} was given.")
     module, name = CONSTRUCTIONS[construction]
     network = getattr(import_module(module), name)

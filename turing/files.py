@@ -85,6 +85,9 @@ def loads(text: str) -> nn.Module:
 
 
 def _compiled(network: nn.Module) -> dict:
+    for name, numbers in network.named_parameters():
+        if not numbers.isfinite().all():
+            raise ValueError(f"{name} has a number that is infinite or not a number. A file holds finite ones.")
     return {
         "turing": "network",
         "version": VERSION,
@@ -118,7 +121,7 @@ def _rebuilt(data: dict) -> nn.Module:
     machine = TuringMachine.parse(json.dumps(machine), "json")
     network = compile(machine, construction, **options).to(getattr(torch, dtype))
     own = dict(network.named_parameters())
-    for name in own.keys() ^ weights.keys():
+    for name in sorted(own.keys() ^ weights.keys()):
         raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")
     with torch.no_grad():
         for name, parameter in own.items():
@@ -131,11 +134,18 @@ def _numbers(name: str, found: object, like: Tensor) -> Tensor:
 
     if type(found) is not dict or found.get("shape") != list(like.shape) or type(found.get("values")) is not list:
         raise ValueError(f'{name} has a "shape", {list(like.shape)} here, and "values"; this differs')
-    numbers = torch.zeros(like.shape, dtype=torch.float64)
+    numbers, places = torch.zeros(like.shape, dtype=torch.float64), set()
     for entry in found["values"]:
         place = entry[:-1] if type(entry) is list else []
         inside = [type(i) is int and 0 <= i < n for i, n in zip(place, like.shape, strict=False)]
         if len(place) != like.dim() or not all(inside):
             raise ValueError(f"{name} holds lists of {like.dim()} indices and a value, and {cut(str(entry))} was found")
+        if tuple(place) in places:
+            raise ValueError(f"{name} has two values for the place {place}")
+        places.add(tuple(place))
         numbers[tuple(place)] = _real(entry[-1])
+    for value in numbers[numbers.to(like.dtype).double() != numbers].tolist():
+        raise ValueError(
+            f"{name} holds {value}, which is no number of the type {str(like.dtype).removeprefix('torch.')}"
+        )
     return numbers

@@ -73,12 +73,19 @@ def verify(
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]
     >>> print(verify(turing.compile(m, "wcm21", T=100), m, ["B()E", "B)(E"]))
-    2 words, 12 steps, 16,440 numbers compared: no divergence.
+    2 words, 12 steps, 16,956 numbers compared: no divergence.
 
     Chapter: :doc:`/book/05_wcm`.
     """
     if isinstance(words, str):
         raise ValueError(f"verify takes a list of words, and the one word {words!r} was given. Write [{words!r}].")
+    if not isinstance(machine, TuringMachine) or not isinstance(words, Iterable):
+        raise TypeError(f"verify takes a network, its machine and words, and {machine!r} and {words!r} were given.")
+    if not hasattr(network, "expected"):
+        raise TypeError(
+            f"verify takes a network that turing.compile made, and {type(network).__name__} was given. "
+            f"Its numbers have no specification to be compared with."
+        )
     words, steps, numbers, divergences = iter(words), 0, 0, []
     count = 0
     while batch := [_word(word) for word in islice(words, BATCH)]:
@@ -97,7 +104,7 @@ def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Diverg
     results = [(0, 0, None)] * len(words)
     going = list(range(len(words)))
     vectors = network.vectors(words, max_steps)
-    step = 0
+    step, index = 0, {}
     while going:
         wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}
         going, step = list(wanted), step + 1
@@ -108,11 +115,12 @@ def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Diverg
         compared = 0
         for layer in next(iter(wanted.values())):
             layout = network.layout_of(layer)
-            index = {name: place for place, name in enumerate(layout.names())}
+            if layer not in index:
+                index[layer] = {name: place for place, name in enumerate(layout.names())}
             target = torch.zeros(len(going), layout.width, dtype=torch.float64)
-            for row, i in enumerate(going):
-                for name, value in wanted[i][layer].items():
-                    target[row, index[name]] = value
+            ones = [(row, index[layer][name], x) for row, i in enumerate(going) for name, x in wanted[i][layer].items()]
+            rows, places, values = map(list, zip(*ones, strict=True)) if ones else ([], [], [])
+            target[rows, places] = torch.tensor(values, dtype=torch.float64)
             found = given[layer][going].double().cpu()
             compared += layout.width
             for row, place in (~(found == target)).nonzero().tolist():

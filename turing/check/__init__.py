@@ -21,6 +21,7 @@ CHAPTERS = {
     "01_gates": "turing.check.gates",
     "02_dnf": "turing.check.dnf",
     "03_adders": "turing.check.adders",
+    "04_attention": "turing.check.attention",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 

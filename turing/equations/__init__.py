@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from turing.equations.heads import is_head, told
 from turing.equations.names import fitting
 from turing.equations.rows import Place, Row, read
 from turing.layout import Layout
@@ -42,10 +43,13 @@ class Line(NamedTuple):
 class Equations:
     """The rows of a network that change something, a tuple of :class:`Line` for each layer. Prints as equations.
 
+    ``headings`` stand above the layers, if there are any; else the layers are numbered.
+
     Chapter: :doc:`/book/01_gates`.
     """
 
     layers: tuple[tuple[Line, ...], ...]
+    headings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = list(chain(*self.layers))
@@ -54,14 +58,16 @@ class Equations:
         widths += [max((len(line[column]) for line in named), default=0) for column in (1, 2, 3)]
         blocks = []
         for number, layer in enumerate(self.layers, start=1):
-            told = "of the inputs" if any(line.of_inputs for line in layer) else ""
-            lines = [f"layer {number} of {len(self.layers)}".ljust(sum(widths[:3]) + 9) + told]
+            inputs = "of the inputs" if any(line.of_inputs for line in layer) else ""
+            heading = self.headings[number - 1] if self.headings else f"layer {number} of {len(self.layers)}"
+            lines = [heading.ljust(sum(widths[:3]) + 9) + inputs]
             for line in layer:
                 place, value, gate, of_inputs = (text.ljust(width) for text, width in zip(line, widths, strict=True))
                 lines.append(f"{place} ← {value}   {gate}   {of_inputs}")
             if not layer:
                 lines.append("every place stays as it is")
-            blocks.append("\n".join(line.rstrip() for line in lines[len(self.layers) == 1 :]))
+            alone = len(self.layers) == 1 and not self.headings
+            blocks.append("\n".join(line.rstrip() for line in lines[alone:]))
         return "\n\n".join(blocks)
 
     __repr__ = __str__
@@ -74,6 +80,8 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names
     what a place is of the network's inputs, where that has a name and depends on ten of them at most.
 
+    A head of attention is told as the look-up that its numbers are, and a compiled network module by module.
+
     >>> from turing.gates import AND, NOR, XOR, embed
     >>> show(embed(3, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2)), Layout(a=1, b=1, c=1))
     a ← ReLU(a + c − 1)   AND(a, c)
@@ -83,6 +91,11 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
 
     Chapter: :doc:`/book/01_gates`.
     """
+    if hasattr(network, "pipeline"):
+        return _modules(network)
+    if is_head(network):
+        names = layout or getattr(network, "layout", None) or Layout(x=network.query.weight.shape[1])
+        return Equations((tuple(Line(*line) for line in told(network, names)),))
     layers, layouts = layers_of(network), layouts_of(network, layout)
     names = [[_visible(name) for name in layout.names()] for layout in layouts]
     places = [Place([0.0, 1.0], (i,), 1.0) for i in range(layers[0].inputs)]
@@ -108,6 +121,17 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
         shown.append(tuple(lines[i] for i in sorted(lines)))
         places = results
     return Equations(tuple(shown))
+
+
+def _modules(network: nn.Module) -> Equations:
+    """All modules of a compiled network, each under its name."""
+    layers, headings = [], []
+    for name, module in network.pipeline.items():
+        part = show(module).layers
+        layers += part
+        kind = f"{name}, {type(module).__name__}"
+        headings += [f"{kind}, layer {n} of {len(part)}" if len(part) > 1 else kind for n in range(1, len(part) + 1)]
+    return Equations(tuple(layers), tuple(headings))
 
 
 def _value(row: Row, names: list[str], room: int) -> str:

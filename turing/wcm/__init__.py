@@ -4,18 +4,20 @@ Chapter: :doc:`/book/05_wcm`.
 """
 
 from turing.wcm.network import WCM21, CapacityError, Reading
+from turing.wcm.picture import architecture
 from turing.wcm.pipeline import (
     ArrangeSymbols,
     BinarySearchStep,
     CombineSymbols,
-    FullAdder as FullAdder,
+    FullAdder,
     GetInitialSymbol,
     GetLastWrittenSymbol,
     GetV,
     IndicateVisitedPosition,
     PreprocessForAdder,
     ProjectDown,
-    Transition as Transition,
+    Transition,
+    claim,
 )
 from turing.wcm.simulator import Description, Simulator
 from turing.wcm.specification import specification
@@ -27,6 +29,7 @@ __all__ = [
     "CapacityError",
     "CombineSymbols",
     "Description",
+    "FullAdder",
     "GetInitialSymbol",
     "GetLastWrittenSymbol",
     "GetV",
@@ -35,5 +38,8 @@ __all__ = [
     "ProjectDown",
     "Reading",
     "Simulator",
+    "Transition",
+    "architecture",
+    "claim",
     "specification",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 from turing.adders import bits_of
 from turing.attention import KAPPA, Attention
 from turing.layout import Layout, state_vector
-from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _word
+from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
 from turing.wcm.pipeline import (
     ArrangeSymbols,
     BinarySearchStep,
@@ -34,6 +33,7 @@ from turing.wcm.specification import specification
 __all__ = ["WCM21", "CapacityError"]
 
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
+MOST_BITS = 64  # a slip of the finger should not fill the memory
 UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of them
 
 
@@ -91,6 +91,9 @@ class WCM21(nn.Module):
                 "combine": CombineSymbols(layout, machine.blank),
             }
         )
+        for k in range(self.bits):
+            adder = self.pipeline[f"adder{k}"]
+            adder.layouts = [wide] * (len(adder) + 1)
 
     def encode(self, word: Iterable[str]) -> Tensor:
         """The tape that the decoder looks at, a row for each cell of the word. Shape: ``(n, w)``.
@@ -205,25 +208,28 @@ class WCM21(nn.Module):
         Chapter: :doc:`/book/05_wcm`.
         """
         self.check()
+        if isinstance(words, str):
+            raise ValueError(f"run_batch takes a list of words, and the one word {words!r} was given.")
         words, limit = [_word(word) for word in words], self._limit(max_steps)
         readers = [Reader(self, word) for word in words]
         going = [i for i, reader in enumerate(readers) if reader.goes_on]
         if going:
             columns, memory = self._batch([words[i] for i in going])
+        live = list(range(len(going)))  # rows whose run is not over
         for step in range(limit):
-            if not going:
+            if not live:
                 break
             columns = self.step(columns, memory) + self.beta(step + 1)
-            for i, reading in zip(going, self.read(columns), strict=True):
-                if readers[i].goes_on:
-                    try:
-                        readers[i].enter(reading)
-                    except ArithmeticError as error:
-                        raise type(error)(f"Word {i} of the batch: {error}") from None
-            alive = [k for k, i in enumerate(going) if readers[i].goes_on]
-            if len(alive) <= len(going) // 2:  # the others have stopped, and only cost time
-                going, columns = [going[k] for k in alive], columns[alive]
-                memory = {name: (keys[alive], values[alive]) for name, (keys, values) in memory.items()}
+            for k, reading in zip(live, self.read(columns[live]), strict=True):
+                try:
+                    readers[going[k]].enter(reading)
+                except ArithmeticError as error:
+                    raise type(error)(f"Word {going[k]} of the batch: {error}") from None
+            live = [k for k in live if readers[going[k]].goes_on]
+            if len(live) <= len(going) // 2:  # the others only cost time
+                going, columns = [going[k] for k in live], columns[live]
+                memory = {name: (keys[live], values[live]) for name, (keys, values) in memory.items()}
+                live = list(range(len(going)))
         return [
             self.machine._run(now.cells, now.state, now.head, now.step, jammed, partial(self.trace, word, now.step))
             for word, now, jammed in ((word, r.now, r.jammed) for word, r in zip(words, readers, strict=True))
@@ -252,16 +258,17 @@ class WCM21(nn.Module):
             }
 
     def _inside(self, word: Iterable[str], step: int) -> tuple[dict[str, Tensor], Memory]:
-        word, limit = _word(word), self._limit(step)
-        for number, (vectors, memory) in enumerate(self._steps([word], limit), start=1):
-            if number == limit:
+        if step not in range(1, self.T + 1):
+            raise ValueError(f"The steps of this network are 1 to T = {self.T:,}, and step {step!r} was asked for.")
+        state, done, steps = self.machine.initial, 0, self._steps([_word(word)], step)
+        while state is not None and state not in self.machine.halting:
+            (vectors, memory), done = next(steps), done + 1
+            if done == step:
                 return {name: vector.squeeze(0) for name, vector in vectors.items()}, {
                     name: (keys.squeeze(0), values.squeeze(0)) for name, (keys, values) in memory.items()
                 }
-            (reading,) = self.read(vectors["combine"])
-            if reading.state is None or reading.state in self.machine.halting:
-                raise ValueError(f"Step {limit} was asked for, and the run on this word ends with step {number}.")
-        raise ValueError(f"The first step is step 1, and step {step!r} was asked for.")
+            state = self.read(vectors["combine"])[0].state
+        raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {done}.")
 
     def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, Tensor]]:
         """For each step on a batch of words, every vector by the name of the module that it leaves. Nothing is read
@@ -292,10 +299,13 @@ class WCM21(nn.Module):
 
         Chapter: :doc:`/book/05_wcm`.
         """
-        if state_vector(machine, self.bits).width != self.layout.width or set(machine.states) != set(
-            self.machine.states
-        ):
-            raise ValueError(f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}.")
+        for kind in ("states", "symbols"):
+            own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
+            if own != other:
+                raise ValueError(
+                    f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
+                    f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
+                )
         for step in specification(machine, self.bits, word, self._limit(max_steps)):
             yield {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()}
 
@@ -315,7 +325,10 @@ class WCM21(nn.Module):
         unclear = ~(torch.minimum(columns.abs(), (columns - 1).abs()) <= UNCLEAR)
         if unclear.any():
             row, place = unclear.nonzero()[0].tolist()
-            raise ArithmeticError(f"{layout.name(place)} is {columns[row, place].item():g}, and neither 0 nor 1.")
+            raise ArithmeticError(
+                f"{layout.name(place)} is {columns[row, place].item():g}, and neither 0 nor 1. "
+                f"turing.verify tells at which step and layer that begins."
+            )
         on = columns > 0.5
         position = on[:, layout.pos2.slice].tolist()
         move = (on[:, layout.scr5["R"]].int() - on[:, layout.scr5["L"]].int()).tolist()
@@ -383,8 +396,8 @@ class Reader:
         self.size, self.halting, self.jammed, self.cells = 2**net.bits, machine.halting, False, {}
         if len(word) > self.size:
             raise CapacityError(
-                f"The word has {_count(len(word), 'cell')}, and {net.bits} position bits tell {self.size} apart. "
-                f"Compile with bits={(len(word) - 1).bit_length()} or more."
+                f"The word has {_count(len(word), 'cell')}, and {_count(net.bits, 'position bit')} can tell "
+                f"{self.size} apart. Compile with bits={(len(word) - 1).bit_length()} or more."
             )
         self.cells = {cell: cell for cell in range(max(len(word), 1))}  # by position bits
 
@@ -418,13 +431,16 @@ class Reader:
 def _bits(machine: TuringMachine, T: int, bits: int | None) -> int:
     if not isinstance(machine, TuringMachine):
         raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
-    if isinstance(T, bool) or not isinstance(T, int) or T < 1:
-        raise ValueError(f"T is the most steps of a run, a whole number from 1 up, and T={T!r} was given.")
-    least = max(1, math.ceil(math.log2(T)))
+    if isinstance(T, bool) or not isinstance(T, int) or not 1 <= T <= 2**MOST_BITS:
+        raise ValueError(
+            f"T is the most steps of a run, a whole number from 1 up (to 2^{MOST_BITS}), and T={T!r} was given."
+        )
+    least = max(1, (T - 1).bit_length())
     if bits is None:
         return least
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits < least:
+    if isinstance(bits, bool) or not isinstance(bits, int) or not least <= bits <= MOST_BITS:
         raise ValueError(
-            f"bits={bits!r} was given. T = {T:,} steps are numbered with {least} bits: give {least} or more, or none."
+            f"bits={bits!r} was given. T = {T:,} steps are numbered with {_count(least, 'bit')}: "
+            f"give {least} or more (to {MOST_BITS}), or none."
         )
     return bits

@@ -6,6 +6,7 @@ The claims and lemmas are those of Wei, Chen and Ma, as the paper cites them.
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from turing.adders import FullAdder
 from turing.attention import Lookup
@@ -25,7 +26,25 @@ __all__ = [
     "PreprocessForAdder",
     "ProjectDown",
     "Transition",
+    "claim",
 ]
+
+EARLIER = {Transition: "Lemma C.1", FullAdder: "Lemma C.2"}  # modules of earlier chapters
+
+
+def claim(module: nn.Module) -> str:
+    """The claim or lemma of Wei, Chen and Ma that a module stands for, or nothing.
+
+    >>> import turing
+    >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8)
+    >>> claim(net.pipeline["visited"]), claim(net.pipeline["transition"]), claim(net.pipeline["project"])
+    ('Claim C.4', 'Lemma C.1', '')
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    kind = type(module)
+    first = (kind.__doc__ or "").split(":")[0]
+    return EARLIER.get(kind) or (first if first.startswith(("Claim", "Lemma")) else "")
 
 
 class PreprocessForAdder(Layer):
@@ -41,6 +60,7 @@ class PreprocessForAdder(Layer):
             W[add, layout.scr5["L"]] = 1  # -1 is 1…11
         W[wide.add[0], layout.scr5["R"]] = 1  # +1 is 0…01
         super().__init__(W, torch.zeros(wide.width))
+        self.layouts = [layout, wide]
 
 
 class ProjectDown(Layer):
@@ -53,6 +73,7 @@ class ProjectDown(Layer):
         W = torch.eye(layout.width, wide.width)
         W[layout.scr4[0], layout.scr4[0]] = 0
         super().__init__(W, torch.zeros(layout.width))
+        self.layouts = [wide, layout]
 
 
 class IndicateVisitedPosition(Lookup):
@@ -64,6 +85,7 @@ class IndicateVisitedPosition(Lookup):
     def __init__(self, layout: Layout, **options):
         flag = layout.scr4["visited"]
         super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=[None], into=[flag], **options)
+        self.layout = layout
 
 
 class BinarySearchStep(Lookup):
@@ -78,6 +100,7 @@ class BinarySearchStep(Lookup):
         ask = [*layout.pos3, *list(layout.scr3)[j + 1 :], None]
         at = [*layout.pos2, *list(layout.pos1)[j + 1 :], layout.pos1[j]]
         super().__init__(layout.width, ask, at, fetch=[None], into=[layout.scr3[j]], **options)
+        self.layout = layout
 
 
 class GetLastWrittenSymbol(Lookup):
@@ -88,6 +111,7 @@ class GetLastWrittenSymbol(Lookup):
 
     def __init__(self, layout: Layout, **options):
         super().__init__(layout.width, ask=layout.scr3, at=layout.pos1, fetch=layout.sym2, into=layout.scr1, **options)
+        self.layout = layout
 
 
 class GetInitialSymbol(Lookup):
@@ -99,8 +123,11 @@ class GetInitialSymbol(Lookup):
     Chapter: :doc:`/book/05_wcm`.
     """
 
+    looks_at = "cell of the word"
+
     def __init__(self, layout: Layout, **options):
         super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=layout.sym1, into=layout.scr2, **options)
+        self.layout = layout
         n = len(layout.pos2)
         with torch.no_grad():
             self.key.weight[n, list(layout.sym1)], self.key.bias[n] = n, -n  # the score falls by n without a symbol
@@ -119,6 +146,7 @@ class GetV(Layer):
         W[word, list(layout.scr2)], W[word, visited] = 1, -1  # relu(sum of scr2 - visited)
         W[blank, list(layout.scr2)], W[blank, visited], b[blank] = -1, -1, 1  # NOR
         super().__init__(W, b)
+        self.layouts = [layout, layout]
 
 
 class ArrangeSymbols(Layer):
@@ -132,6 +160,7 @@ class ArrangeSymbols(Layer):
         for part, flag in ((layout.scr1, "visited"), (layout.scr2, "word")):
             W[list(part), layout.scr4[flag]], b[part.slice] = 1, -1  # relu(symbol + flag - 1) = AND
         super().__init__(W, b)
+        self.layouts = [layout, layout]
 
 
 class CombineSymbols(Layer):
@@ -150,3 +179,4 @@ class CombineSymbols(Layer):
         for old, new in zip(layout.pos2, layout.pos3, strict=True):
             W[old, new] = 1
         super().__init__(W, torch.zeros(layout.width))
+        self.layouts = [layout, layout]

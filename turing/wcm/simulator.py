@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from turing.machine import TuringMachine, _count, _listed
+from turing.machine import TuringMachine, _count, _listed, _rules
 from turing.wcm.network import WCM21
 from turing.zoo import zoo
 
@@ -39,16 +39,16 @@ class Description:
         if transition_function is None:
             transition_function, terminal_states = ours.delta, ours.halting
             initial, blank = ours.initial if initial is None else initial, ours.blank if blank is None else blank
-        first = next(iter(transition_function), ("", ""))
-        known = sorted({a for key, rule in dict(transition_function).items() for a in (*key[1:2], *rule[1:2])}, key=str)
+        rules = _rules(transition_function)
+        known = sorted({a for (_, symbol), (_, written, _) in rules.items() for a in (symbol, written)})
         if blank is None and "E" not in known:
             raise ValueError(
-                f"No blank was given, and the usual one, 'E', is not in the alphabet: {_listed(map(str, known))}. "
+                f"No blank was given, and the usual one, 'E', is not in the alphabet: {_listed(known)}. "
                 f"Say which symbol is the blank: Description(…, blank=…)."
             )
         self.machine = TuringMachine(
-            transition_function,
-            first[0] if initial is None else initial,
+            rules,
+            next(iter(rules))[0] if initial is None else initial,
             terminal_states,
             "E" if blank is None else blank,
         )
@@ -85,5 +85,5 @@ class Simulator(WCM21):
         if now.step < self._limit(max_steps):
             print(f"The machine jams after {done}: there is no rule for ({now.state}, {now.symbol}).")
         else:
-            print(f"{done[0].upper()}{done[1:]} are done, and the machine has not halted.")
+            print(f"After {done} the machine has not halted.")
         return None

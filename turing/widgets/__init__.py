@@ -1,9 +1,10 @@
 """Widgets of the book, each live in a kernel and alive in a page without one."""
 
 from turing.widgets.adder import Adder
+from turing.widgets.attention_explorer import AttentionExplorer
 from turing.widgets.gate_playground import GatePlayground
 from turing.widgets.predict import Predict
 from turing.widgets.puzzle import Puzzle
 from turing.widgets.stepper import Stepper
 
-__all__ = ["Adder", "GatePlayground", "Predict", "Puzzle", "Stepper"]
+__all__ = ["Adder", "AttentionExplorer", "GatePlayground", "Predict", "Puzzle", "Stepper"]

@@ -1,0 +1,104 @@
+"""Plausible wrong answers to the exercises of Hard attention.
+
+A function is named after its exercise, two underscores, and its fault; its docstring is what the
+check must say of it.
+"""
+
+
+def one_wrong_bit__forgives_nothing():
+    """For n=1 ask=0 key=1 the key scores -0.5 and the null key 0: the key gets the weight 0; 1 was expected."""
+    return lambda n: (n - 1) / 2
+
+
+def one_wrong_bit__ties_with_a_near_match():
+    """For n=1 ask=0 key=1 the key scores -0.5 and the null key -0.5: the key gets the weight 0.5; 1 was expected."""
+    return lambda n: n / 2 - 1
+
+
+def one_wrong_bit__forgives_two():
+    """For n=2 ask=00 key=11 the key scores -1 and the null key -1.5: the key gets the weight 1; 0 was expected."""
+    return lambda n: (n - 5) / 2
+
+
+def one_wrong_bit__is_a_number():
+    """null_score is to be a function of the number n of bits, and -1 was returned."""
+    return -1
+
+
+def same_address__looks_for_more_only():
+    """For a0=0 a1=0 b0=0 b1=1 your network gives out=1; 0 was expected."""
+    return ([[1, 2, -1, -2]], [0]), ([[-1]], [1])
+
+
+def same_address__compares_how_many_ones():
+    """For a0=0 a1=1 b0=1 b1=0 your network gives out=1; 0 was expected."""
+    return ([[1, 1, -1, -1], [-1, -1, 1, 1]], [0, 0]), ([[-1, -1]], [1])
+
+
+def same_address__counts_equal_ones_only():
+    """For a0=0 a1=0 b0=0 b1=0 your network gives out=0; 1 was expected."""
+    return ([[1, 0, 1, 0], [0, 1, 0, 1]], [-1, -1]), ([[1, 1]], [0])
+
+
+SIGNS = [[2, 0], [0, 2]], [-1, -1]
+HALVES = [[1, 0], [0, 1]], [-0.5, -0.5]
+
+
+def gray_neighbour__finds_the_same_address():
+    """For ask=00 the next address is 10. Its key scores 0, and the key 00 scores 1: it has to be at least 1 less."""
+    return SIGNS, HALVES
+
+
+def gray_neighbour__turns_the_other_way():
+    """For ask=00 the next address is 10. Its key scores -1, and the key 00 scores 0: it has to be at least 1 less."""
+    return ([[0, 2], [-2, 0]], [-1, 1]), HALVES
+
+
+def gray_neighbour__forgets_the_zeros():
+    """For ask=00 the next address is 10. Its key scores 1, and the key 11 scores 1: it has to be at least 1 less."""
+    return ([[0, -1], [1, 0]], [1, 0]), ([[1, 0], [0, 1]], [0, 0])
+
+
+def first_visit__finds_the_last():
+    """For bits=1 visits=0,1 your search asks 1 and returns 1; 0 was expected."""
+
+    def find(seen, bits):
+        found = ""
+        for _ in range(bits):
+            found += "01"[seen(found + "1" + "-" * (bits - len(found) - 1))]
+        return int(found, 2)
+
+    return find
+
+
+def first_visit__forgets_the_bits_found():
+    """For bits=2 visits=1,2 your search asks 0- -0 and returns 0; 1 was expected."""
+
+    def find(seen, bits):
+        return int("".join("10"[seen("-" * j + "0" + "-" * (bits - j - 1))] for j in range(bits)), 2)
+
+    return find
+
+
+def first_visit__tries_every_number():
+    """For bits=1 visits=1 you ask 0 1: more than 1 questions."""
+
+    def find(seen, bits):
+        return next(step for step in range(2**bits) if seen(f"{step:0{bits}b}"))
+
+    return find
+
+
+def how_many__does_not_count_the_null_key():
+    """For n=1 c=0 and 0 keys that miss the average is 1, and count makes 1 of it."""
+    return lambda n: n / 2, 0, 1, lambda average: round(1 / average)
+
+
+def how_many__leaves_the_null_key_below():
+    """For n=1 c=1 and 0 keys that miss, where the average is 0, count raises ZeroDivisionError"""
+    return lambda n: (n - 1) / 2, 0, 1, lambda average: round(1 / average) - 1
+
+
+def how_many__cuts_instead_of_rounding():
+    """For n=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it."""
+    return lambda n: n / 2, 0, 1, lambda average: int(1 / average) - 1

@@ -1,0 +1,177 @@
+"""The exercises of the chapter Hard attention. Attention is the library's own, in float32 with κ = 9999."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations, product
+from math import isfinite
+from numbers import Real
+
+from turing.check import Wrong, _said
+from turing.check.weights import WeightPuzzle, _cut, bits, numbers, shown
+
+GRAY = ["00", "10", "11", "01"]  # as x0 x1, each followed by the next and the last by the first
+
+
+def addresses(n: int) -> list[str]:
+    """All addresses of n bits."""
+    return ["".join(word) for word in product("01", repeat=n)]
+
+
+def scored(asked: str, key: str) -> float:
+    """The score of a key: ½ for each equal bit, −½ for each other."""
+    return sum(0.5 if a == b else -0.5 for a, b in zip(asked, key, strict=True))
+
+
+def attended(scores: list[float], values: list[float]) -> float:
+    """What comes out, the null key last."""
+    import torch
+
+    from turing.attention import ratio
+
+    return ratio(torch.tensor([scores]), torch.tensor(values)[:, None]).item()
+
+
+def one_wrong_bit(answer: object) -> str:
+    """A null score at which a key with one wrong bit is still found, and one with two is not."""
+    null_score = _function(answer, "null_score", "the number n of bits")
+    tried = 0
+    for n in range(1, 6):
+        null = _called(null_score, "null_score", n)
+        for asked, key in product(addresses(n), repeat=2):
+            wrong, score = sum(a != b for a, b in zip(asked, key, strict=True)), scored(asked, key)
+            share, wanted = attended([score, null], [1.0, 0.0]), int(wrong <= 1)
+            if share != wanted:
+                raise Wrong(
+                    f"For n={n} ask={asked} key={key} the key scores {shown(score)} and the null key {shown(null)}: "
+                    f"the key gets the weight {shown(share)}; {wanted} was expected."
+                )
+            tried += 1
+    return f"all {tried:,} pairs of addresses of 1 to 5 bits"
+
+
+def gray_neighbour(answer: object) -> str:
+    """Query and key maps that make every address fit the next one in Gray order."""
+    maps = numbers(answer)
+    if len(maps) != 2:
+        raise Wrong(f"Return two pairs, the query's and the key's: (Wq, bq), (Wk, bk). {len(maps)} came.")
+    for name, (W, _) in zip(("Wq", "Wk"), maps, strict=True):
+        if len(W[0]) != 2:
+            raise Wrong(f"An address has two bits, x0 and x1, and {name} has {len(W[0])} columns. Give it two.")
+    if len(maps[0][1]) != len(maps[1][1]):
+        raise Wrong(
+            f"Query and key are multiplied number by number, and yours have {len(maps[0][1])} and {len(maps[1][1])}."
+        )
+    query, key = ({word: _mapped(*pair, word) for word in GRAY} for pair in maps)
+    for asked in sorted(GRAY):
+        scores = {word: sum(a * b for a, b in zip(query[asked], key[word], strict=True)) for word in sorted(GRAY)}
+        following = GRAY[(GRAY.index(asked) + 1) % 4]
+        for other, score in scores.items():
+            if other != following and not scores[following] - score >= 1:
+                raise Wrong(
+                    f"For ask={asked} the next address is {following}. Its key scores {shown(scores[following])}, and "
+                    f"the key {other} scores {shown(score)}: it has to be at least 1 less."
+                )
+    return "all 16 pairs of an address and a key"
+
+
+def first_visit(answer: object) -> str:
+    """A search for the least step number by questions about patterns, one for each bit."""
+    find = _function(answer, "find", "the function seen and the number of bits")
+    tried = 0
+    for size in range(1, 4):
+        for visits in subsets(2**size):
+            asked: list[str] = []
+            where = f"For bits={size} visits={','.join(map(str, visits))}"
+
+            def seen(pattern: object, size=size, visits=visits, asked=asked, where=where) -> bool:
+                if not isinstance(pattern, str) or len(pattern) != size or set(pattern) - set("01-"):
+                    raise Wrong(f"{where} you ask for {_cut(pattern)}, which is not {size} characters 0, 1 or -.")
+                asked.append(pattern)
+                if len(asked) > size:
+                    raise Wrong(f"{where} you ask {' '.join(asked)}: more than {size} questions.")
+                return any(fits(f"{step:0{size}b}", pattern) for step in visits)
+
+            found = _tried(find, "find", where, seen, size)
+            if isinstance(found, bool) or not isinstance(found, Real) or found != visits[0]:
+                raise Wrong(
+                    f"{where} your search asks {' '.join(asked) or 'nothing'} and returns {_cut(found)}; "
+                    f"{visits[0]} was expected."
+                )
+            tried += 1
+    return f"all {tried} sets of visits with step numbers of 1 to 3 bits"
+
+
+def subsets(n: int) -> Iterator[tuple[int, ...]]:
+    """All sets of numbers below n but the empty one, in order within each."""
+    return chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
+
+
+def fits(word: str, pattern: str) -> bool:
+    return all(c in ("-", bit) for c, bit in zip(pattern, word, strict=True))
+
+
+def how_many(answer: object) -> str:
+    """Null key and values from whose average the number of keys that match can be read."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != 4:
+        raise Wrong("Return four things: null_score, value, null_value, count.")
+    null_score = _function(answer[0], "null_score", "the number n of bits")
+    value, null_value = (_number(x, name) for x, name in zip(answer[1:3], ("value", "null_value"), strict=True))
+    count = _function(answer[3], "count", "the average")
+    tried = 0
+    for n in range(1, 4):
+        null, miss = _called(null_score, "null_score", n), n / 2 - 1
+        for c, misses in product((*range(20), 41, 100, 1000), (0, 1, 7)):
+            scores = [n / 2] * c + [miss] * misses + [null]
+            average = attended(scores, [value] * (c + misses) + [null_value])
+            where = f"For n={n} c={c} and {misses} keys that miss"
+            found = _tried(count, "count", f"{where}, where the average is {shown(average)},", average)
+            if isinstance(found, bool) or not isinstance(found, Real) or found != c:
+                raise Wrong(f"{where} the average is {shown(average)}, and count makes {_cut(found)} of it.")
+            tried += 1
+    return f"all {tried} tables, with up to 1,000 keys that match"
+
+
+def _mapped(W: list[list[float]], b: list[float], word: str) -> list[float]:
+    return [bias + sum(w * int(bit) for w, bit in zip(row, word, strict=True)) for row, bias in zip(W, b, strict=True)]
+
+
+def _function(thing: object, name: str, of: str) -> Callable:
+    if not callable(thing):
+        raise Wrong(f"{name} is to be a function of {of}, and {_cut(thing)} was returned.")
+    return thing
+
+
+def _tried(function: Callable, name: str, where: str, *given: object) -> object:
+    try:
+        return function(*given)
+    except (KeyboardInterrupt, Wrong):
+        raise
+    except BaseException as error:
+        raise Wrong(f"{where} {name} raises {_said(error)}.") from None
+
+
+def _called(function: Callable, name: str, n: int) -> float:
+    return _number(_tried(function, name, f"For n={n}", n), f"{name}({n})")
+
+
+def _number(x: object, name: str) -> float:
+    if isinstance(x, bool) or not isinstance(x, Real) or not isfinite(x):
+        raise Wrong(f"{name} is {_cut(x)}, and not a finite number.")
+    return float(x)
+
+
+EXERCISES = {
+    "one_wrong_bit": one_wrong_bit,
+    "same_address": WeightPuzzle(
+        bits("a0 a1 b0 b1"),
+        bits("out"),
+        lambda a0, a1, b0, b1: int((a0, a1) == (b0, b1)),
+        hidden=(4,),
+        fewest=2,
+        most_layers=2,
+    ),
+    "gray_neighbour": gray_neighbour,
+    "first_visit": first_visit,
+    "how_many": how_many,
+}

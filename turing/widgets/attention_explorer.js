@@ -1,0 +1,288 @@
+// Attention in the page: every operation is rounded as torch rounds it, so it needs no kernel.
+
+const h = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+};
+const range = (n) => [...Array(n).keys()];
+const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+const button = (text, action, attributes = {}) => {
+  const node = h("button", { type: "button", ...attributes }, text);
+  node.addEventListener("click", action);
+  return node;
+};
+/** A cell to tap: a bit, and a note below it. */
+const cell = (name, action, kind = "bit") => {
+  const node = button("", action, { class: kind, "aria-label": name });
+  node.append(h("b"), h("i"));
+  return node;
+};
+const showCell = (node, bit, note) => {
+  const [digit, below] = node.children;
+  digit.textContent = bit;
+  below.textContent = note;
+  node.setAttribute("aria-pressed", Number(bit) === 1);
+};
+const write = (node, text) => {
+  if (node.textContent !== text) node.textContent = text; // the same words again would be read out again
+};
+const flip = (word, place) => [...word].map((bit, i) => (i === place ? 1 - bit : bit)).join("");
+
+const MOST_KEYS = 16, MOST_KAPPA = 9999, STOPS = 200;
+const ROUND = { float32: Math.fround, float64: (x) => x };
+
+/** Scores, weights and result as torch gives them, the null key last, and what hard attention gives. */
+function attend({ query, pairs, kappa, average, dtype }) {
+  const round = ROUND[dtype], sum = (terms) => terms.reduce((total, term) => round(total + term), 0);
+  const sign = (bit) => 2 * bit - 1;
+  const scores = pairs.map(([key]) => sum([...key].map((bit, i) => (sign(query[i]) * sign(bit)) / 2)));
+  scores.push((query.length - 1) / 2);
+  const values = [...pairs.map(([, value]) => value), 0];
+  const fetch = (weights) => sum(weights.map((weight, i) => weight * values[i]));
+
+  const k = round(kappa), top = Math.max(...scores), scaled = scores.map((score) => round(k * score));
+  const most = Math.max(...scaled), powers = scaled.map((x) => round(Math.exp(round(x - most))));
+  const total = sum(powers), weights = powers.map((power) => round(power / total)); // softmax(κ scores)
+  const shifted = scores.map((score) => round(Math.exp(round(k * round(score - top)))));
+  const result = average === "ratio" ? round(fetch(shifted) / sum(shifted)) : fetch(weights);
+
+  const best = range(scores.length).filter((i) => scores[i] === top);
+  const ones = best.filter((i) => values[i]).length;
+  return { scores, values, weights, result, best, ones, top, hard: round(ones / best.length) };
+}
+
+/** A number to so many digits, as Python's format g writes it. */
+function short(x, digits) {
+  const text = x.toExponential(digits - 1), [head, power] = text.split("e");
+  if (x === 0 || Number(power) >= -4) return `${Number(text)}`;
+  return `${Number(head)}e-${power.slice(1).padStart(2, "0")}`;
+}
+/** The fewest digits that name a number of this type and no other. */
+function exact(x, dtype) {
+  const round = ROUND[dtype];
+  const digits = range(17).find((n) => round(Number(x.toPrecision(n + 1))) === x);
+  return short(x, digits + 1);
+}
+const weightText = (x) => (x < 1 && Number(x.toPrecision(3)) === 1 ? "≈ 1" : short(x, 3));
+
+const WORDS = ",,,three,four,five,six,seven,eight,nine,ten,eleven,twelve,thirteen,fourteen,fifteen,sixteen".split(",");
+const times = (n) => ["", "once", "twice"][n] ?? `${WORDS[n]} times`;
+
+/** What is going on, in words: which keys fit, and what becomes of the weight. */
+function describe({ kappa, average, dtype, least }, { scores, values, weights, result, best, ones, top, hard }) {
+  const tied = best.length, none = best[0] === scores.length - 1;
+  const lost = weights.reduce((sum, weight, i) => (best.includes(i) ? sum : sum + weight), 0);
+  let who = `${tied} keys match the query and tie at ${top}, each with the value ${values[best[0]]}. `;
+  if (none) who = `No key matches the query. The null key scores ${top}, more than the others, and its value is 0. `;
+  else if (tied === 1) who = `Key ${best[0] + 1} matches the query in every bit. It scores ${top}, and the null key ½ less. `;
+  else if (ones % tied) who = `${tied} keys match the query and tie at ${top}. ${ones} of their values ${ones > 1 ? "are" : "is"} 1, so the average is no bit. `;
+
+  if (lost > 0) {
+    return `${who}κ = ${kappa} is too small: the others keep ${short(lost, 3)} of the weight` +
+      `${result === hard ? ", though rounding hides it in the result" : ""}. ` +
+      `From κ = ${least[dtype]} on, ${dtype} gives a miss exactly 0.`;
+  }
+  if (tied === 1) {
+    const enough = kappa < least[dtype] ? ` No key comes near; for a near miss ${dtype} needs κ = ${least[dtype]}.` : "";
+    return `${who}It has all the weight, and the others exactly 0.${enough}`;
+  }
+  if (average === "ratio") return `${who}The ratio is ${ones}/${tied}: two whole numbers, divided once.`;
+  if (!ones) return `${who}They share the weight, and there is nothing to add up.`;
+  return `${who}They share the weight: ${times(ones)} fl(1/${tied}) is ${exact(result, dtype)}` +
+    `${result === hard ? "" : `, not ${exact(hard, dtype)}`}. fl(x) is the ${dtype} nearest to x.`;
+}
+
+/** Bits to tap, most significant first, in groups of four. */
+function createBits(bits, owner, action) {
+  const cells = range(bits).map((place) => cell(`${owner}, bit ${bits - 1 - place}`, () => action(place)));
+  const groups = [];
+  for (let end = bits; end > 0; end -= 4) groups.unshift(h("span", {}, ...cells.slice(Math.max(0, end - 4), end)));
+  return {
+    node: h("span", { class: "cells" }, ...groups),
+    show: (word, note) => cells.forEach((node, place) => showCell(node, word[place], note(place))),
+  };
+}
+
+/** A key with its score, its weight and its value. */
+function createRow(name, tag, cells, value, ...after) {
+  const score = h("data"), weight = h("data"), bar = h("i");
+  const node = h("div", { class: "row", role: "group", "aria-label": name },
+    h("span", { class: "name", "aria-hidden": true }, tag), cells,
+    h("span", { class: "score" }, h("span", { class: "tag" }, "score "), score),
+    h("span", { class: "weight" }, h("span", { class: "tag" }, "weight "), weight,
+      h("span", { class: "track", "aria-hidden": true }, bar)),
+    value, ...after);
+  return {
+    node,
+    show(i, { scores, weights, best }) {
+      score.value = scores[i];
+      write(score, `${scores[i]}`.replace("-", "−"));
+      weight.value = weights[i];
+      write(weight, weightText(weights[i]));
+      bar.style.width = `${100 * weights[i]}%`;
+      bar.hidden = weights[i] === 0;
+      node.classList.toggle("best", best.includes(i));
+    },
+  };
+}
+
+function createKey(i, bits, { onBit, onValue, onRemove }) {
+  const owner = `Key ${i + 1}`, word = createBits(bits, owner, (place) => onBit(i, place));
+  const value = cell(`${owner}, value`, () => onValue(i), "bit value");
+  const remove = button("×", () => onRemove(i), { class: "remove", "aria-label": `Remove key ${i + 1}` });
+  const row = createRow(owner, i + 1, word.node, value, remove);
+  return {
+    node: row.node,
+    remove,
+    show({ query, pairs }, found) {
+      const [key, one] = pairs[i];
+      word.show(key, (place) => (key[place] === query[place] ? "+½" : "−½"));
+      showCell(value, one, "value");
+      remove.disabled = pairs.length === 1;
+      row.show(i, found);
+    },
+  };
+}
+
+const placeOf = (kappa) => Math.log(kappa) / Math.log(MOST_KAPPA);
+const kappaAt = (place) => clamp(Number((MOST_KAPPA ** place).toPrecision(3)), 1, MOST_KAPPA);
+
+/** κ on a scale of powers, and as a number to type. */
+function createKappa(put) {
+  const slider = h("input", { type: "range", min: 0, max: STOPS, "aria-label": "κ, on a logarithmic scale" });
+  const field = h("input", { type: "number", min: 1, max: MOST_KAPPA, step: "any", "aria-label": "κ", autocomplete: "off" });
+  const mark = h("span", { class: "mark" }), hint = h("p", { class: "hint", role: "status" });
+  const at = (kappa) => `--at: ${placeOf(kappa)}`;
+  const scale = h("div", { class: "scale", "aria-hidden": true },
+    ...[1, 10, 100, 1000].map((kappa) => h("span", { style: at(kappa) }, kappa)), mark);
+  let now = 0, says = "";
+  const wrong = (is) => {
+    field.setAttribute("aria-invalid", is);
+    write(hint, is ? `κ is a number from 1 to ${MOST_KAPPA}. ${now} stays.` : says);
+  };
+  slider.addEventListener("input", () => put(kappaAt(slider.value / STOPS)));
+  field.addEventListener("input", () => {
+    const kappa = field.valueAsNumber, fits = kappa >= 1 && kappa <= MOST_KAPPA;
+    if (fits) put(kappa);
+    if (fits || !Number.isNaN(kappa)) wrong(!fits); // an unfinished number is not wrong yet
+  });
+  field.addEventListener("change", () => {
+    if (field.valueAsNumber !== now) field.value = now;
+    wrong(false);
+  });
+  return {
+    node: h("div", { class: "kappa", role: "group", "aria-label": "κ" },
+      h("span", { class: "label", "aria-hidden": true }, "κ"), field, h("div", { class: "slide" }, slider, scale), hint),
+    show({ kappa, dtype, least }) {
+      now = kappa;
+      slider.value = STOPS * placeOf(kappa);
+      slider.setAttribute("aria-valuetext", `${kappa}`);
+      mark.style = at(least[dtype]);
+      says = `▲ from κ = ${least[dtype]} on, a miss has the weight 0 in ${dtype}`;
+      if (field.valueAsNumber !== kappa) field.value = kappa;
+      wrong(false);
+    },
+  };
+}
+
+/** One of two, as buttons. */
+function createChoice(label, options, put) {
+  const nodes = options.map((option) => button(option, () => put(option)));
+  return {
+    node: h("div", { class: "choice", role: "group", "aria-label": label },
+      h("span", { class: "label", "aria-hidden": true }, label), h("span", {}, ...nodes)),
+    show: (chosen) => nodes.forEach((node, i) => node.setAttribute("aria-pressed", options[i] === chosen)),
+  };
+}
+
+const STATE = ["query", "pairs", "kappa", "average", "dtype"];
+const FORMULAS = { ratio: "(Σ e·v) / (Σ e)", literal: "Σ (e / Σ e)·v" };
+
+export default {
+  render({ model, el }) {
+    const bits = model.get("bits"), least = model.get("least"), get = (name) => model.get(name);
+    const put = (changes) => {
+      for (const [name, value] of Object.entries(changes)) model.set(name, value);
+      model.save_changes();
+    };
+    const putPair = (i, pair) => put({ pairs: get("pairs").map((old, j) => (j === i ? pair : old)) });
+
+    const query = createBits(bits, "Query", (place) => put({ query: flip(get("query"), place) }));
+    const rows = [], actions = {
+      onBit(i, place) {
+        const [key, value] = get("pairs")[i];
+        putPair(i, [flip(key, place), value]);
+      },
+      onValue(i) {
+        const [key, value] = get("pairs")[i];
+        putPair(i, [key, 1 - value]);
+      },
+      onRemove(i) {
+        put({ pairs: get("pairs").filter((_, j) => j !== i) });
+        const next = rows[Math.min(i, rows.length - 1)].remove;
+        (next.disabled ? add : next).focus(); // what had the focus may be gone
+      },
+    };
+    const nothing = createRow("Null key", "null", h("span", { class: "cells fixed" }, `(${bits} − 1)/2`),
+      h("span", { class: "value fixed" }, h("span", { class: "tag" }, "value "), "0"));
+    nothing.node.classList.add("nothing");
+    const add = button("Add a key", () => put({ pairs: [...get("pairs"), [get("query"), 1]] }), { class: "add" });
+    const list = h("div", { class: "keys" });
+
+    const kappa = createKappa((value) => put({ kappa: value }));
+    const dtype = createChoice("number type", ["float32", "float64"], (value) => put({ dtype: value }));
+    const average = createChoice("average", ["ratio", "literal"], (value) => put({ average: value }));
+    const formula = h("code", { class: "formula" });
+    const presets = model.get("presets").map(({ name, ...state }) => button(name, () => put(state)));
+
+    const result = h("data"), hard = h("data"), error = h("data"), says = h("p", { class: "says" });
+    const entry = (name, node) => h("div", {}, h("dt", {}, name), h("dd", {}, node));
+    const head = ["", "", "score", "weight", "value", ""].map((name) => h("span", {}, name));
+    const root = h("div", {
+      class: "turing-widget turing-attention-explorer", role: "group", "aria-label": "Hard attention: query, keys and weights",
+      style: `--across: ${clamp(bits, 3, 4)}`, "data-lm-suppress-shortcuts": true,
+    },
+      h("div", { class: "presets", role: "group", "aria-label": "Set an example" }, ...presets),
+      h("div", { class: "panes" },
+        h("div", { class: "settings" }, kappa.node, h("div", { class: "choices" }, dtype.node, average.node),
+          formula, h("div", { class: "answer", "aria-live": "polite", "aria-atomic": true },
+            h("dl", {}, entry("result", result), entry("hard attention", hard), entry("error", error)), says)),
+        h("div", { class: "table" },
+          h("div", { class: "row query", role: "group", "aria-label": "Query" },
+            h("span", { class: "name", "aria-hidden": true }, "query"), query.node),
+          h("div", { class: "row head", "aria-hidden": true }, ...head),
+          list, nothing.node, add)));
+    el.replaceChildren(root);
+
+    function draw() {
+      const state = { least, ...Object.fromEntries(STATE.map((name) => [name, get(name)])) };
+      const found = attend(state), { length } = state.pairs;
+      while (rows.length > length) rows.pop().node.remove();
+      while (rows.length < length) {
+        rows.push(createKey(rows.length, bits, actions));
+        list.append(rows.at(-1).node);
+      }
+      for (const row of rows) row.show(state, found);
+      nothing.show(length, found);
+      query.show(state.query, (place) => `q[${bits - 1 - place}]`);
+      add.disabled = length === MOST_KEYS;
+      kappa.show(state);
+      dtype.show(state.dtype);
+      average.show(state.average);
+      write(formula, `${FORMULAS[state.average]},  e = exp(κ·score)`);
+      [[result, found.result], [hard, found.hard]].forEach(([node, number]) => {
+        node.value = number;
+        write(node, exact(number, state.dtype));
+      });
+      error.value = Math.abs(found.result - found.hard);
+      write(error, short(Math.abs(found.result - found.hard), 3));
+      write(says, describe(state, found));
+    }
+
+    for (const name of STATE) model.on(`change:${name}`, draw);
+    draw();
+    return () => STATE.forEach((name) => model.off(`change:${name}`, draw));
+  },
+};
