@@ -180,7 +180,7 @@ function createKappa(put) {
       slider.value = STOPS * placeOf(kappa);
       slider.setAttribute("aria-valuetext", `${kappa}`);
       mark.style = at(least[dtype]);
-      says = `▲ from κ = ${least[dtype]} on, a miss has the weight 0 in ${dtype}`;
+      says = `▲ from ${least[dtype]} on, a miss has the weight 0`;
       if (field.valueAsNumber !== kappa) field.value = kappa;
       wrong(false);
     },
@@ -226,7 +226,7 @@ export default {
       },
     };
     const nothing = createRow("Null key", "null", h("span", { class: "cells fixed" }, `(${bits} − 1)/2`),
-      h("span", { class: "value fixed" }, h("span", { class: "tag" }, "value "), "0"));
+      h("span", { class: "value fixed" }, h("b", {}, h("span", { class: "said" }, "value "), "0"), h("i", { "aria-hidden": true }, "value")));
     nothing.node.classList.add("nothing");
     const add = button("Add a key", () => put({ pairs: [...get("pairs"), [get("query"), 1]] }), { class: "add" });
     const list = h("div", { class: "keys" });
@@ -234,20 +234,22 @@ export default {
     const kappa = createKappa((value) => put({ kappa: value }));
     const dtype = createChoice("number type", ["float32", "float64"], (value) => put({ dtype: value }));
     const average = createChoice("average", ["ratio", "literal"], (value) => put({ average: value }));
-    const formula = h("code", { class: "formula" });
+    const formula = h("code");
     const presets = model.get("presets").map(({ name, ...state }) => button(name, () => put(state)));
 
     const result = h("data"), hard = h("data"), error = h("data"), says = h("p", { class: "says" });
     const entry = (name, node) => h("div", {}, h("dt", {}, name), h("dd", {}, node));
     const head = ["", "", "score", "weight", "value", ""].map((name) => h("span", {}, name));
     const root = h("div", {
-      class: "turing-widget turing-attention-explorer", role: "group", "aria-label": "Hard attention: query, keys and weights",
+      class: `turing-widget turing-attention-explorer${bits > 3 ? " long" : ""}`, role: "group", "aria-label": "Hard attention: query, keys and weights",
       style: `--across: ${clamp(bits, 3, 4)}`, "data-lm-suppress-shortcuts": true,
     },
       h("div", { class: "presets", role: "group", "aria-label": "Set an example" }, ...presets),
+      h("div", { class: "settings" }, kappa.node, dtype.node, average.node),
       h("div", { class: "panes" },
-        h("div", { class: "settings" }, kappa.node, h("div", { class: "choices" }, dtype.node, average.node),
-          formula, h("div", { class: "answer", "aria-live": "polite", "aria-atomic": true },
+        h("div", { class: "side" },
+          h("p", { class: "formula" }, formula, " ", h("code", {}, "e = exp(κ·score)")),
+          h("div", { "aria-live": "polite", "aria-atomic": true },
             h("dl", {}, entry("result", result), entry("hard attention", hard), entry("error", error)), says)),
         h("div", { class: "table" },
           h("div", { class: "row query", role: "group", "aria-label": "Query" },
@@ -271,7 +273,7 @@ export default {
       kappa.show(state);
       dtype.show(state.dtype);
       average.show(state.average);
-      write(formula, `${FORMULAS[state.average]},  e = exp(κ·score)`);
+      write(formula, FORMULAS[state.average]);
       [[result, found.result], [hard, found.hard]].forEach(([node, number]) => {
         node.value = number;
         write(node, exact(number, state.dtype));

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import traitlets
 
+from turing.machine import _word
 from turing.widgets.base import Widget, read, style
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class PipelineInspector(Widget):
                 f"PipelineInspector takes a network such as turing.compile(machine, 'wcm21', T=100), "
                 f"and an object of type {type(net).__name__} was given."
             )
-        self._net, self._word = net, word if isinstance(word, str) else tuple(word)
+        self._net, self._word = net, _word(word)
         rows, steps, end = _followed(net, self._word, max_steps)
         self.set_trait("record", _record(net, self._word, rows, steps) | {"end": end})
         super().__init__(step=_second_return([row.head for row in rows]))
@@ -187,12 +188,13 @@ def _described(net: WCM21, name: str) -> dict:
 
     module: nn.Module = net.pipeline[name]
     text = " ".join((inspect.getdoc(type(module)) or "").split())
-    claim, says = re.match(r"(?:((?:Claim|Lemma) C\.\d+): )?(.*?\.|)(?: |$)", text).groups()
+    claim = re.search(r"(?:Claim|Lemma) C\.\d+", text)
+    says = re.match(r"(?:(?:Claim|Lemma) C\.\d+: )?(.*?\.|)(?: |$)", text)[1]
     over = "tape" if isinstance(module, GetInitialSymbol) else "columns" if isinstance(module, Attention) else ""
     return {
         "name": name,
         "module": type(module).__name__,
-        "claim": claim or "",
+        "claim": claim[0] if claim else "",
         "says": says[:1].upper() + says[1:] if re.match(r"[a-z]+ ", says) else says,  # not the name of a place
         "wide": net.layout_of(name) is net.wide,
         "over": over,
