@@ -1,9 +1,12 @@
 """Networks in files: what was saved is loaded with equal weights, and what is damaged is refused and said."""
 
+import copy
 import json
 
 import pytest
 import torch
+from hypothesis import given, settings
+from machines import machines_and_words
 from torch import nn
 
 import turing
@@ -13,6 +16,7 @@ from turing.files import load, loads, save
 from turing.gates import AND, XOR, Layer, Readout
 from turing.layout import Layout, state_vector
 from turing.network import MOST_NUMBERS, from_dict, layers_of, layouts_of, to_dict
+from turing.wcm import WCM21, Description, Simulator
 from turing.zoo import zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
@@ -158,3 +162,199 @@ def test_a_number_of_many_thousand_digits_is_no_json_that_python_reads(tmp_path)
 def test_another_ending_than_json_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"saved as JSON, and the name 'net\.pt' was given\. Use 'net\.json'"):
         save(AND(2), tmp_path / "net.pt")
+
+
+# Compiled networks.
+
+
+def odd() -> turing.TuringMachine:
+    """Names that a file has to keep apart, and a symbol that no rule mentions."""
+    return turing.TuringMachine(
+        {("q 0", "[0]"): ('"', "∅", 1), ('"', "∅"): ("q 0", "\n", -1), ('"', "[0]"): ("pos1", "[0]", 0)},
+        "q 0", {"pos1", "a\\b"}, "∅", alphabet=["never"],
+    )  # fmt: skip
+
+
+COMPILED = {
+    "paper": lambda: turing.compile(PAPERS, "wcm21", T=100),
+    "one bit": lambda: turing.compile(zoo["bb2"], "wcm21", T=1),
+    "more bits": lambda: turing.compile(zoo["bb3"], "wcm21", T=10, bits=7, kappa=300, average="literal"),
+    "odd names": lambda: turing.compile(odd(), "wcm21", T=9),
+    "simulator": lambda: Simulator(Description(), T=12),
+}
+
+
+@pytest.fixture(params=COMPILED)
+def compiled(request):
+    return COMPILED[request.param]()
+
+
+def equal(one: nn.Module, other: nn.Module) -> bool:
+    mine, theirs = one.state_dict(), other.state_dict()
+    return list(mine) == list(theirs) and all(
+        torch.equal(mine[name], theirs[name]) and mine[name].dtype == theirs[name].dtype for name in mine
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+def test_a_compiled_network_comes_back_with_its_machine_its_options_and_its_weights(compiled, dtype, tmp_path):
+    network = compiled.to(dtype)
+    turing.save(network, tmp_path / "net.json")
+    again = turing.load(tmp_path / "net.json")
+    assert type(again) is WCM21
+    assert equal(again, network)
+    assert again.machine == network.machine
+    assert (again.machine.states, again.machine.symbols) == (network.machine.states, network.machine.symbols)
+    assert (again.T, again.bits, again.options) == (network.T, network.bits, network.options)
+    assert again.layout == network.layout
+    assert [repr(module) for module in again.modules()][1:] == [repr(module) for module in network.modules()][1:]
+
+
+def test_a_loaded_network_runs_as_the_one_that_was_saved(tmp_path):
+    turing.save(turing.compile(PAPERS, "wcm21", T=30), tmp_path / "net.json")
+    net = turing.load(tmp_path / "net.json")
+    assert net.run("B(())E") == PAPERS.run("B(())E", 30)
+    assert turing.verify(net, PAPERS, ["B(())E", "B)(E", "B", ""])
+
+
+def test_weights_that_were_changed_after_compiling_are_the_ones_in_the_file(tmp_path):
+    net = turing.compile(zoo["bb2"], "wcm21", T=4)
+    with torch.no_grad():
+        for k, parameter in enumerate(net.parameters()):
+            parameter.flatten()[k % parameter.numel()] = (k + 1) / 3
+    turing.save(net, tmp_path / "net.json")
+    assert equal(turing.load(tmp_path / "net.json"), net)
+
+
+@settings(max_examples=20, deadline=None)
+@given(machines_and_words(words=1))
+def test_any_machine_goes_through_a_file(tmp_path_factory, machine_and_words):
+    machine, words = machine_and_words
+    path = tmp_path_factory.mktemp("files") / "net.json"
+    net = turing.compile(machine, "wcm21", T=16, bits=5)
+    turing.save(net, path)
+    again = turing.load(path)
+    assert equal(again, net)
+    assert turing.verify(again, machine, words)
+
+
+def test_a_file_is_json_that_says_what_it_holds(tmp_path):
+    turing.save(turing.compile(zoo["bb2"], "wcm21", T=4), tmp_path / "net.json")
+    text = (tmp_path / "net.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert text.endswith("}\n")
+    assert {key: data[key] for key in ("turing", "version", "construction", "options", "dtype")} == {
+        "turing": "network", "version": 1, "construction": "wcm21",
+        "options": {"T": 4, "bits": 2, "kappa": 9999.0, "average": "ratio"}, "dtype": "float32",
+    }  # fmt: skip
+    assert data["machine"]["initial"] == "A"
+    assert data["weights"]["pipeline.v.bias"] == {"shape": [24], "values": [[21, 1]]}
+
+
+def test_the_same_network_gives_the_same_file(tmp_path):
+    for name in ("one", "two"):
+        turing.save(turing.compile(PAPERS, "wcm21", T=100), tmp_path / f"{name}.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_a_weight_that_is_no_number_is_not_saved(number, tmp_path):
+    net = turing.compile(zoo["bb2"], "wcm21", T=4)
+    net.pipeline["v"].bias.data[3] = number
+    with pytest.raises(ValueError, match=r"pipeline\.v\.bias has a number that is infinite or not a number"):
+        turing.save(net, tmp_path / "net.json")
+    assert not (tmp_path / "net.json").exists()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> dict:
+    path = tmp_path_factory.mktemp("small") / "net.json"
+    turing.save(turing.compile(zoo["bb2"], "wcm21", T=4), path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+BIAS = "pipeline.v.bias"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["version"], 2, "This network is of version 2; version 1 is read here"),
+        (["version"], None, "This network is of version None"),
+        (["turing"], "machine", 'This is no network: the key "turing"'),
+        (["construction"], "wcm22", "damaged: \"construction\" is one of wcm21, and 'wcm22' was found"),
+        (["construction"], None, '"construction" is one of wcm21'),
+        (["construction"], ["wcm21"], '"construction" is one of wcm21'),
+        (["machine"], None, '"machine", "options" and "weights" are objects'),
+        (["machine"], "bb2", '"machine", "options" and "weights" are objects'),
+        (["machine"], {}, 'A machine in JSON is an object with "turing_machine": 1'),
+        (["machine", "initial"], "Q", "The initial state 'Q' is on no rule"),
+        (["machine", "delta"], [], "no rules"),
+        (["machine", "delta", 0, 4], 2, "A move is -1"),
+        (["options"], None, '"machine", "options" and "weights" are objects'),
+        (["options"], [], '"machine", "options" and "weights" are objects'),
+        (["options"], {}, "damaged: wcm21: missing a required argument: 'T'"),
+        (["options", "T"], 0, "damaged: T is the most steps of a run, .* T=0 was given"),
+        (["options", "T"], True, "T=True was given"),
+        (["options", "T"], 400, "bits=2 was given. T = 400 steps are numbered with 9 bits"),
+        (["options", "bits"], 3, "damaged: the weights 'pipeline.adder2.0.bias' are missing, or no part of this"),
+        (["options", "bits"], 10**9, "bits=1000000000 was given"),
+        (["options", "bits"], 10**40, "was given"),
+        (["options", "bits"], "2", "bits='2' was given"),
+        (["options", "kappa"], "9999", "κ is a number above 0, such as 9999, and at most 1e\\+38; '9999' was given"),
+        (["options", "kappa"], float("nan"), "κ is a number above 0"),
+        (["options", "kappa"], 10**400, "κ is a number above 0"),
+        (["options", "average"], "mean", "An average is one of ratio, literal"),
+        (["options", "average"], ["ratio"], "An average is one of ratio, literal"),
+        (["options", "engine"], "fast", "got an unexpected keyword argument 'engine'. Its options: T, bits, kappa, av"),
+        (["options", "machine"], "x", "machine"),
+        (["dtype"], "float8", '"dtype" is one of float32, float64, bfloat16, float16'),
+        (["dtype"], ["float32"], '"dtype" is one of float32'),
+        (["dtype"], None, '"dtype" is one of float32'),
+        (["weights"], [], '"machine", "options" and "weights" are objects'),
+        (["weights"], {}, "the weights 'pipeline.adder0.0.bias' are missing, or no part of this network"),
+        (["weights", "x"], {}, "the weights 'x' are missing, or no part of this network"),
+        (["weights", BIAS], [], f'damaged: {BIAS} has a "shape", .24. here, and "values"; this differs'),
+        (["weights", BIAS, "shape"], [23], 'has a "shape", .24. here'),
+        (["weights", BIAS, "shape"], [24, 1], 'has a "shape", .24. here'),
+        (["weights", BIAS, "shape"], None, 'has a "shape", .24. here'),
+        (["weights", BIAS, "values"], {}, 'has a "shape", .24. here, and "values"'),
+        (["weights", BIAS, "values"], [5], f"{BIAS} holds lists of 1 indices and a value, and '5' was found"),
+        (["weights", BIAS, "values"], [[]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[1, 1, 1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[24, 1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[-1, 1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[True, 1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[1.0, 1]], "holds lists of 1 indices and a value"),
+        (["weights", BIAS, "values"], [[1, 1], [1, 1]], f"{BIAS} has two values for the place .1."),
+        (["weights", BIAS, "values"], [[1, "1"]], "'1' is no number"),
+        (["weights", BIAS, "values"], [[1, None]], "'None' is no number"),
+        (["weights", BIAS, "values"], [[1, float("inf")]], "'inf' is no number"),
+        (["weights", BIAS, "values"], [[1, 10**400]], "is no number"),
+        (["weights", BIAS, "values"], [[1, 1e39]], f"{BIAS} holds 1e\\+39, which is no number of the type float32"),
+        (["weights", BIAS, "values"], [[1, 0.1]], f"{BIAS} holds 0.1, which is no number of the type float32"),
+    ],
+)
+def test_a_damaged_field_of_a_compiled_network_is_refused_and_named(small, path, value, message, tmp_path):
+    data = copy.deepcopy(small)
+    *way, last = path
+    at = data
+    for key in way:
+        at = at[key]
+    at[last] = value
+    (tmp_path / "net.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"^net\.json: .*{message}"):
+        load(tmp_path / "net.json")
+
+
+@pytest.mark.parametrize("key", ["turing", "version", "machine", "options", "dtype", "weights"])
+def test_a_compiled_network_without_one_of_its_keys_is_refused(small, key):
+    with pytest.raises(ValueError, match=r"This network is|This is no network"):
+        loads(json.dumps({name: value for name, value in small.items() if name != key}))
+
+
+@pytest.mark.parametrize("length", [1, 10, 100, 1000, 10_000])
+def test_a_file_that_was_cut_off_is_no_json(small, length):
+    with pytest.raises(ValueError, match="this is no JSON"):
+        loads(json.dumps(small)[:length])

@@ -61,6 +61,8 @@ def load(path: str | Path) -> nn.Module:
     path = Path(path)
     try:
         return loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name}: this is no JSON.") from None
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 

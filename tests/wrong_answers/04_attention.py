@@ -81,7 +81,7 @@ def first_visit__forgets_the_bits_found():
 
 
 def first_visit__tries_every_number():
-    """For bits=1 visits=1 you ask 0 1: more than 1 questions."""
+    """For bits=1 visits=1 you ask 0 1: at most one question for each bit is allowed."""
 
     def find(seen, bits):
         return next(step for step in range(2**bits) if seen(f"{step:0{bits}b}"))

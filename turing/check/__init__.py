@@ -22,6 +22,7 @@ CHAPTERS = {
     "02_dnf": "turing.check.dnf",
     "03_adders": "turing.check.adders",
     "04_attention": "turing.check.attention",
+    "05_wcm": "turing.check.wcm",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 

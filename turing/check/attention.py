@@ -89,7 +89,7 @@ def first_visit(answer: object) -> str:
                     raise Wrong(f"{where} you ask for {_cut(pattern)}, which is not {size} characters 0, 1 or -.")
                 asked.append(pattern)
                 if len(asked) > size:
-                    raise Wrong(f"{where} you ask {' '.join(asked)}: more than {size} questions.")
+                    raise Wrong(f"{where} you ask {' '.join(asked)}: at most one question for each bit is allowed.")
                 return any(fits(f"{step:0{size}b}", pattern) for step in visits)
 
             found = _tried(find, "find", where, seen, size)

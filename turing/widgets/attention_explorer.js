@@ -72,26 +72,34 @@ const times = (n) => ["", "once", "twice"][n] ?? `${WORDS[n]} times`;
 
 /** What is going on, in words: which keys fit, and what becomes of the weight. */
 function describe({ kappa, average, dtype, least }, { scores, values, weights, result, best, ones, top, hard }) {
-  const tied = best.length, none = best[0] === scores.length - 1;
+  const tied = best.length, round = ROUND[dtype], share = round(1 / tied), kappaIs = (x) => `κ\u00a0=\u00a0${x}`;
   const lost = weights.reduce((sum, weight, i) => (best.includes(i) ? sum : sum + weight), 0);
-  let who = `${tied} keys match the query and tie at ${top}, each with the value ${values[best[0]]}. `;
-  if (none) who = `No key matches the query. The null key scores ${top}, more than the others, and its value is 0. `;
-  else if (tied === 1) who = `Key ${best[0] + 1} matches the query in every bit. It scores ${top}, and the null key ½ less. `;
-  else if (ones % tied) who = `${tied} keys match the query and tie at ${top}. ${ones} of their values ${ones > 1 ? "are" : "is"} 1, so the average is no bit. `;
+  const says = [];
+  if (best[0] === scores.length - 1)
+    says.push(`No key matches the query. The null key scores ${top}, more than the others, and its value is 0.`);
+  else if (tied === 1)
+    says.push(`Key ${best[0] + 1} matches the query in every bit. It scores ${top}, and the null key ½ less.`);
+  else if (ones % tied)
+    says.push(`${tied} keys match the query and tie at ${top}.`,
+      `${ones} of their values ${ones > 1 ? "are" : "is"} 1, so the average is no bit.`);
+  else says.push(`${tied} keys match the query and tie at ${top}, each with the value ${values[best[0]]}.`);
 
   if (lost > 0) {
-    return `${who}κ = ${kappa} is too small: the others keep ${short(lost, 3)} of the weight` +
-      `${result === hard ? ", though rounding hides it in the result" : ""}. ` +
-      `From κ = ${least[dtype]} on, ${dtype} gives a miss exactly 0.`;
+    const hidden = result === hard ? ", though rounding hides it in the result" : "";
+    says.push(`${kappaIs(kappa)} is too small: the others keep ${short(lost, 3)} of the weight${hidden}.`,
+      `From ${kappaIs(least[dtype])} on, ${dtype} gives a miss exactly 0.`);
+  } else if (tied === 1) {
+    says.push("It has all the weight, and the others exactly 0.");
+    if (kappa < least[dtype]) says.push(`No key comes near; for a near miss ${dtype} needs ${kappaIs(least[dtype])}.`);
+  } else if (average === "ratio") says.push(`The ratio is ${ones}/${tied}: two whole numbers, divided once.`);
+
+  if (average === "literal" && tied > 1 && weights[best[0]] === share) {
+    const total = range(ones).reduce((sum) => round(sum + share), 0);
+    const wrong = total === hard ? "" : `, not ${exact(hard, dtype)}`;
+    says.push(ones ? `They share the weight: ${times(ones)} fl(1/${tied}) is ${exact(total, dtype)}${wrong}.` +
+      ` fl(x) is the ${dtype} nearest to x.` : "They share the weight, and there is nothing to add up.");
   }
-  if (tied === 1) {
-    const enough = kappa < least[dtype] ? ` No key comes near; for a near miss ${dtype} needs κ = ${least[dtype]}.` : "";
-    return `${who}It has all the weight, and the others exactly 0.${enough}`;
-  }
-  if (average === "ratio") return `${who}The ratio is ${ones}/${tied}: two whole numbers, divided once.`;
-  if (!ones) return `${who}They share the weight, and there is nothing to add up.`;
-  return `${who}They share the weight: ${times(ones)} fl(1/${tied}) is ${exact(result, dtype)}` +
-    `${result === hard ? "" : `, not ${exact(hard, dtype)}`}. fl(x) is the ${dtype} nearest to x.`;
+  return says.join(" ");
 }
 
 /** Bits to tap, most significant first, in groups of four. */
@@ -152,7 +160,8 @@ const kappaAt = (place) => clamp(Number((MOST_KAPPA ** place).toPrecision(3)), 1
 /** κ on a scale of powers, and as a number to type. */
 function createKappa(put) {
   const slider = h("input", { type: "range", min: 0, max: STOPS, "aria-label": "κ, on a logarithmic scale" });
-  const field = h("input", { type: "number", min: 1, max: MOST_KAPPA, step: "any", "aria-label": "κ", autocomplete: "off" });
+  const limits = { min: 1, max: MOST_KAPPA, step: "any" };
+  const field = h("input", { type: "number", ...limits, "aria-label": "κ", autocomplete: "off" });
   const mark = h("span", { class: "mark" }), hint = h("p", { class: "hint", role: "status" });
   const at = (kappa) => `--at: ${placeOf(kappa)}`;
   const scale = h("div", { class: "scale", "aria-hidden": true },
@@ -174,7 +183,8 @@ function createKappa(put) {
   });
   return {
     node: h("div", { class: "kappa", role: "group", "aria-label": "κ" },
-      h("span", { class: "label", "aria-hidden": true }, "κ"), field, h("div", { class: "slide" }, slider, scale), hint),
+      h("span", { class: "label", "aria-hidden": true }, "κ"), field,
+      h("div", { class: "slide" }, slider, scale), hint),
     show({ kappa, dtype, least }) {
       now = kappa;
       slider.value = STOPS * placeOf(kappa);
@@ -226,9 +236,10 @@ export default {
       },
     };
     const nothing = createRow("Null key", "null", h("span", { class: "cells fixed" }, `(${bits} − 1)/2`),
-      h("span", { class: "value fixed" }, h("b", {}, h("span", { class: "said" }, "value "), "0"), h("i", { "aria-hidden": true }, "value")));
+      h("span", { class: "value fixed" }, h("b", {}, h("span", { class: "said" }, "value "), "0"),
+        h("i", { "aria-hidden": true }, "value")));
     nothing.node.classList.add("nothing");
-    const add = button("Add a key", () => put({ pairs: [...get("pairs"), [get("query"), 1]] }), { class: "add" });
+    const add = button("", () => put({ pairs: [...get("pairs"), [get("query"), 1]] }), { class: "add" });
     const list = h("div", { class: "keys" });
 
     const kappa = createKappa((value) => put({ kappa: value }));
@@ -241,8 +252,9 @@ export default {
     const entry = (name, node) => h("div", {}, h("dt", {}, name), h("dd", {}, node));
     const head = ["", "", "score", "weight", "value", ""].map((name) => h("span", {}, name));
     const root = h("div", {
-      class: `turing-widget turing-attention-explorer${bits > 3 ? " long" : ""}`, role: "group", "aria-label": "Hard attention: query, keys and weights",
-      style: `--across: ${clamp(bits, 3, 4)}`, "data-lm-suppress-shortcuts": true,
+      class: `turing-widget turing-attention-explorer${bits > 3 ? " long" : ""}`, role: "group",
+      "aria-label": "Hard attention: query, keys and weights", style: `--across: ${clamp(bits, 3, 4)}`,
+      "data-lm-suppress-shortcuts": true,
     },
       h("div", { class: "presets", role: "group", "aria-label": "Set an example" }, ...presets),
       h("div", { class: "settings" }, kappa.node, dtype.node, average.node),
@@ -270,6 +282,7 @@ export default {
       nothing.show(length, found);
       query.show(state.query, (place) => `q[${bits - 1 - place}]`);
       add.disabled = length === MOST_KEYS;
+      write(add, add.disabled ? `${MOST_KEYS} keys at most` : "Add a key");
       kappa.show(state);
       dtype.show(state.dtype);
       average.show(state.average);

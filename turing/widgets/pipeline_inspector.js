@@ -163,12 +163,13 @@ function createLayers({ layers, slices, steps, came }, id, choose) {
     return { node, lines, marks };
   });
   const list = h("ul", { role: "listbox", tabindex: 0, "aria-label": "Layers of the pipeline" }, ...rows.map(({ node }) => node));
-  const names = spans.map(({ name, left, size, colour }) =>
-    h("span", { style: `left: ${(100 * (left + size / 2)) / right}%; color: ${colour}` }, name));
+  const names = spans.map(({ name, left, size }) =>
+    h("span", { style: `left: ${(100 * (left + size / 2)) / right}%`, "data-slice": name }, name));
   let drawn = 0;
   return {
     list,
-    node: h("div", { class: "layers" }, h("div", { class: "names", "aria-hidden": true }, ...names), list),
+    node: h("div", { class: "layers" }, h("p", { class: "heading" }, "A bar is a 1, a tick below it a change."),
+      h("div", { class: "names", "aria-hidden": true }, ...names), list),
     show(step, layer) {
       rows.forEach(({ node, lines, marks }, n) => {
         node.setAttribute("aria-selected", n === layer);
@@ -196,11 +197,12 @@ function createVector({ layers, slices, steps, came, rows }) {
     const meaning = h("span", { class: "meaning" }, slice.meaning), text = h("span", { class: "words" });
     const node = h("div", { class: "slice", role: "group", "aria-label": `${slice.name}, ${slice.meaning}`, "data-slice": slice.name,
       style: `--slice: ${slice.colour}` },
-      h("p", {}, h("b", {}, slice.name), " ", text, " ", meaning), h("div", { class: "places" }, ...cells.map(({ node }) => node)));
+      h("p", {}, h("b", {}, slice.name), text, meaning), h("div", { class: "places" }, ...cells.map(({ node }) => node)));
     return { slice, cells, node, text };
   });
   return {
-    node: h("section", { "aria-label": "The vector of the layer" }, title, says, h("div", { class: "vector" }, ...blocks.map(({ node }) => node)), changes),
+    node: h("section", { class: "layer", "aria-label": "The vector that leaves the layer" }, title, says,
+      h("div", { class: "vector" }, ...blocks.map(({ node }) => node)), changes),
     /** Show a layer; return what it changed, in words. */
     show(step, n) {
       const layer = layers[n], vector = steps[step - 1].vectors[n], old = came(step, n) ?? vector;
@@ -252,14 +254,14 @@ function createHeads(run, choose) {
   const tell = (head = selected()) => readout.replaceChildren(...(head
     ? [code(head.name), `: ${told(head, run.pattern(step, head.name), run)}.`]
     : ["Choose a head to read its numbers."]));
-  const history = axis(n, range(n).filter((k) => k % every === 0).map((k) => [k, k]));
+  const history = axis(n, range(n).filter((k) => k % every === 0 && k < n - every / 2).map((k) => [k, k]));
   const tape = axis(word.length, word.map((symbol, k) => [k, shown(symbols[symbol])]));
   const over = (kind) => rows.filter(({ head }) => head.over === kind).map(({ node }) => node);
   const frame = h("div", { class: "patterns", tabindex: 0, role: "group", "aria-label": "Attention of every head" },
     ...over("columns"), h("div", { class: "pattern" }, h("span", { class: "name" }, "column"), history),
     ...over("tape"), h("div", { class: "pattern" }, h("span", { class: "name" }, "tape"), tape));
   return {
-    node: h("section", { "aria-label": "Attention" }, frame, readout),
+    frame, readout,
     show(nextStep, nextLayer) {
       [step, layer] = [nextStep, nextLayer];
       for (const { head, strip, node } of rows) {
@@ -281,7 +283,7 @@ function createHeads(run, choose) {
 function createPicture(run, pick) {
   const { rows, symbols, word, lo, hi, heads } = run, TALL = 22;
   const single = symbols.every((symbol) => symbol.length === 1);
-  const wide = Math.max(20, 10 + 8.5 * Math.max(...symbols.map(length)));
+  const wide = Math.max(clamp(260 / (hi - lo + 1), 19, 28), 10 + 8.5 * Math.max(...symbols.map(length)));
   const gutter = 38 + 8.5 * Math.min(6, Math.max(...rows.map(({ state }) => length(state))));
   const width = gutter + (hi - lo + 1) * wide + 4, x = (cell) => gutter + (cell - lo) * wide;
   const box = (cell, y) => `M${x(cell)} ${y}h${wide}v${TALL}h${-wide}z`;
@@ -299,11 +301,13 @@ function createPicture(run, pick) {
       ? [text(kind, found.map(([x]) => x).join(" "), y, found.map(([, symbol]) => symbol).join(""))]
       : found.map(([x, symbol]) => text(kind, x, y, symbol)));
   };
+  const size = `max-width: ${width}px; min-width: ${0.8 * width}px`; // smaller is not legible; then it scrolls
   const frameOf = (name, height, label, ...parts) =>
-    svg("svg", { class: name, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...parts);
+    svg("svg", { class: name, viewBox: `0 0 ${width} ${height}`, style: size, role: "img", "aria-label": label }, ...parts);
+  const scale = () => body.getBoundingClientRect().width / width;
   const take = (kind) => svg("path", { class: kind, d: paths[kind] });
 
-  const every = Math.ceil(24 / wide);
+  const every = Math.ceil((6 + 7 * Math.max(length(`${lo}`), length(`${hi}`))) / wide);
   const marks = { tape: svg("g"), rows: svg("g") };
   const numbers = range(hi - lo + 1).map((k) => lo + k).filter((cell) => cell % every === 0)
     .map((cell) => text("cell", x(cell) + wide / 2, 0, signed(cell)));
@@ -319,15 +323,14 @@ function createPicture(run, pick) {
   const body = frameOf("rows", rows.length * TALL + 4, `Space–time picture, ${rows.length} rows, time runs down`,
     band, take("written"), take("head"), ...lines, marks.rows);
   body.addEventListener("click", (event) => {
-    const { left, top } = body.getBoundingClientRect();
-    pick(Math.floor((event.clientY - top) / TALL), lo + Math.floor((event.clientX - left - gutter) / wide));
+    const { left, top } = body.getBoundingClientRect(), by = scale();
+    pick(Math.floor((event.clientY - top) / by / TALL), lo + Math.floor(((event.clientX - left) / by - gutter) / wide));
   });
   const legend = h("p", { class: "legend" });
   const frame = h("div", { class: "picture", tabindex: 0, role: "application",
     "aria-label": "Space–time picture. Arrow keys choose a cell." }, tape, body);
   const ring = (kind, cell, y, by, style = "") => svg("rect", { class: kind, x: x(cell) - by, y: y - by,
     width: wide + 2 * by, height: TALL + 2 * by, style });
-  const inView = (low, high, top, bottom, now) => clamp(now, bottom - high, top - low);
   return {
     frame, legend,
     show(step, layer, t, cell) {
@@ -345,9 +348,9 @@ function createPicture(run, pick) {
       band.setAttribute("y", step * TALL);
       legend.replaceChildren("Ringed: read by ", code(head.name), ` in step ${step}`, ...(pattern.length ? [] : [" (nothing: the null key answers)"]),
         ". Framed: the cell that the text is about.");
-      const view = { top: tape.clientHeight + 4, high: frame.clientHeight - tape.clientHeight - 12 };
-      frame.scrollTop = clamp(frame.scrollTop, (t + 1.5) * TALL - view.high, Math.max(0, (t - 0.5) * TALL));
-      frame.scrollLeft = clamp(frame.scrollLeft, x(cell) + 2 * wide - frame.clientWidth, Math.max(0, x(cell) - gutter));
+      const by = scale(), rest = frame.clientHeight / by - (2 * TALL + 4);
+      frame.scrollTop = clamp(frame.scrollTop / by, (t + 1.5) * TALL - rest, (t - 0.5) * TALL) * by;
+      frame.scrollLeft = clamp(frame.scrollLeft / by, x(cell + 2) - frame.clientWidth / by, x(cell - 1) - gutter) * by;
     },
   };
 }
@@ -362,7 +365,8 @@ export default {
     const says = h("div", { class: "says", "aria-live": "polite" });
     const slider = h("input", { type: "range", min: 1, max: last, step: 1, "aria-label": "Step of the run" });
     const select = h("select", { "aria-label": "Layer" }, ...layers.map(({ name }, n) => h("option", { value: n }, name)));
-    const titled = (text, ...parts) => h("div", { class: "part" }, h("p", { class: "heading" }, text), ...parts);
+    const titled = (name, text, ...parts) =>
+      h("section", { class: name, "aria-label": text }, h("p", { class: "heading" }, text), ...parts);
     const root = h("div", {
       class: "turing-widget turing-inspector", tabindex: 0, role: "group",
       "aria-label": "A run of the network, step by step and layer by layer", "data-lm-suppress-shortcuts": true,
@@ -372,12 +376,12 @@ export default {
           h("div", { class: "buttons" }, button("Start", () => go(1)), button("Back", () => go(step - 1)),
             button("Step", () => go(step + 1), { class: "main" }), button("End", () => go(last))),
           slider)),
-      h("div", { class: "one" },
+      h("div", { class: "chooser" },
         button("↑", () => shift(-1), { "aria-label": "Layer before" }), select, button("↓", () => shift(1), { "aria-label": "Layer after" })),
-      h("div", { class: "pair" }, layersView.node, vectorView.node),
-      h("div", { class: "pair" },
-        titled("Space–time: row t is column t, and step t leads there", picture.frame, picture.legend),
-        h("div", { class: "part" }, telling, h("p", { class: "heading" }, "Attention in this step, over the columns so far"), headsView.node)),
+      h("div", { class: "board" }, layersView.node, vectorView.node,
+        titled("space", "Space–time: row t is column t, step t leads there", picture.frame, picture.legend),
+        titled("told", "The framed cell: who wrote it, who reads it", telling),
+        titled("heads", "Attention in this step: a row a head, a bar a weight", headsView.frame, headsView.readout)),
       h("p", { class: "keys" }, "Keys: ← → one step, ↑ ↓ one layer, Home and End; in the picture, arrows choose a cell."),
       says,
     );
