@@ -16,7 +16,7 @@ __all__ = ["compile"]
 CONSTRUCTIONS = {"wcm21": ("turing.wcm.network", "WCM21")}
 
 
-def compile(machine: TuringMachine, construction: str, **options) -> nn.Module:
+def compile(machine: TuringMachine, construction: str, **options: int | float | str | None) -> nn.Module:
     """The network that simulates a machine, with no training: its ``forward`` is one step.
 
     ``construction`` is ``"wcm21"``, with the option ``T``, the most steps of a run; :class:`turing.wcm.WCM21` tells

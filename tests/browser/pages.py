@@ -5,7 +5,7 @@ from pathlib import Path
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 
 DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0"} | {
-    "scr": "#A9ABB5", "line": "#3A414D", "soft": "#1E242E"
+    "scr": "#A9ABB5", "attn": "#D99AE3", "line": "#3A414D", "soft": "#1E242E"
 }  # fmt: skip
 
 

@@ -171,7 +171,7 @@ EXERCISES = {
         fewest=2,
         most_layers=2,
     ),
-    "gray_neighbour": gray_neighbour,
     "first_visit": first_visit,
+    "gray_neighbour": gray_neighbour,
     "how_many": how_many,
 }

@@ -3,8 +3,9 @@
 from turing.widgets.adder import Adder
 from turing.widgets.attention_explorer import AttentionExplorer
 from turing.widgets.gate_playground import GatePlayground
+from turing.widgets.pipeline_inspector import PipelineInspector
 from turing.widgets.predict import Predict
 from turing.widgets.puzzle import Puzzle
 from turing.widgets.stepper import Stepper
 
-__all__ = ["Adder", "AttentionExplorer", "GatePlayground", "Predict", "Puzzle", "Stepper"]
+__all__ = ["Adder", "AttentionExplorer", "GatePlayground", "PipelineInspector", "Predict", "Puzzle", "Stepper"]

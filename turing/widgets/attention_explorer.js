@@ -15,12 +15,12 @@ const button = (text, action, attributes = {}) => {
 };
 /** A cell to tap: a bit, and a note below it. */
 const cell = (name, action, kind = "bit") => {
-  const node = button("", action, { class: kind, "aria-label": name });
-  node.append(h("b"), h("i"));
+  const node = button("", action, { class: kind });
+  node.append(h("span", { class: "said" }, `${name}: `), h("b"), " ", h("i"));
   return node;
 };
 const showCell = (node, bit, note) => {
-  const [digit, below] = node.children;
+  const [, digit, below] = node.children;
   digit.textContent = bit;
   below.textContent = note;
   node.setAttribute("aria-pressed", Number(bit) === 1);
@@ -57,7 +57,7 @@ function attend({ query, pairs, kappa, average, dtype }) {
 function short(x, digits) {
   const text = x.toExponential(digits - 1), [head, power] = text.split("e");
   if (x === 0 || Number(power) >= -4) return `${Number(text)}`;
-  return `${Number(head)}e-${power.slice(1).padStart(2, "0")}`;
+  return `${head.replace(/\.?0+$/, "")}e-${power.slice(1).padStart(2, "0")}`;
 }
 /** The fewest digits that name a number of this type and no other. */
 function exact(x, dtype) {
@@ -65,6 +65,8 @@ function exact(x, dtype) {
   const digits = range(17).find((n) => round(Number(x.toPrecision(n + 1))) === x);
   return short(x, digits + 1);
 }
+/** Every digit where they tell a result from the right one, and otherwise six. */
+const resultText = (x, hard, dtype) => (Math.abs(x - hard) < 1e-6 * hard || x === hard ? exact(x, dtype) : short(x, 6));
 const weightText = (x) => (x < 1 && Number(x.toPrecision(3)) === 1 ? "≈ 1" : short(x, 3));
 
 const WORDS = ",,,three,four,five,six,seven,eight,nine,ten,eleven,twelve,thirteen,fourteen,fifteen,sixteen".split(",");
@@ -138,7 +140,7 @@ function createRow(name, tag, cells, value, ...after) {
 
 function createKey(i, bits, { onBit, onValue, onRemove }) {
   const owner = `Key ${i + 1}`, word = createBits(bits, owner, (place) => onBit(i, place));
-  const value = cell(`${owner}, value`, () => onValue(i), "bit value");
+  const value = cell(owner, () => onValue(i), "bit value");
   const remove = button("×", () => onRemove(i), { class: "remove", "aria-label": `Remove key ${i + 1}` });
   const row = createRow(owner, i + 1, word.node, value, remove);
   return {
@@ -287,10 +289,10 @@ export default {
       dtype.show(state.dtype);
       average.show(state.average);
       write(formula, FORMULAS[state.average]);
-      [[result, found.result], [hard, found.hard]].forEach(([node, number]) => {
+      for (const [node, number] of [[result, found.result], [hard, found.hard]]) {
         node.value = number;
-        write(node, exact(number, state.dtype));
-      });
+        write(node, resultText(number, found.hard, state.dtype));
+      }
       error.value = Math.abs(found.result - found.hard);
       write(error, short(Math.abs(found.result - found.hard), 3));
       write(says, describe(state, found));

@@ -20,7 +20,7 @@ class AttentionExplorer(Widget):
     """Hard attention under the reader's fingers: scores, weights and the average, in the arithmetic of torch.
 
     ``keys`` are pairs of a key and its value, such as ``("101", 1)``; the null key comes on its own. ``average`` is
-    the name of a function of :py:mod:`turing.attention`. In a live kernel ``query``, ``pairs``, ``kappa``, ``average``
+    the name of a function of ``turing.attention``. In a live kernel ``query``, ``pairs``, ``kappa``, ``average``
     and ``dtype`` follow the reader, and setting them changes the widget.
 
     >>> AttentionExplorer(2, keys=[("10", 1), ("11", 0)], query="10", kappa=300)

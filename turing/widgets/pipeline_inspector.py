@@ -50,7 +50,7 @@ class PipelineInspector(Widget):
     Chapter: :doc:`/book/05_wcm`.
     """
 
-    _esm = read("pipeline_inspector.js")
+    _esm = read("pipeline_run.js") + read("pipeline_inspector.js")
     _css = style("pipeline_inspector.css")
 
     record = traitlets.Dict(read_only=True).tag(sync=True)
@@ -85,9 +85,10 @@ class PipelineInspector(Widget):
         return proposal["value"]
 
     def fallback(self) -> str:
-        rows, before = [], {}
-        for layer, vector in zip(self.record["layers"], self._net.activations(self._word, self.step).values()):
-            now = dict(zip(self._net.layout_of(layer["name"]).names(), vector.tolist(), strict=True))
+        vectors, rows, before = self._net.activations(self._word, self.step), [], {}
+        for layer in self.record["layers"]:
+            names, numbers = self._net.layout_of(layer["name"]).names(), vectors[layer["name"]].tolist()
+            now = dict(zip(names, numbers, strict=True))
             changed = [f"{name} = {value:.8g}" for name, value in now.items() if value != before.get(name, 0)]
             rows.append((layer["name"], layer["module"], layer["claim"], ", ".join(changed) or "nothing"))
             before = now

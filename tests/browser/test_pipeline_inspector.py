@@ -1,0 +1,343 @@
+"""The pipeline inspector in a real browser: every number held against torch, every sentence against the machine."""
+
+import re
+
+import pytest
+
+import turing
+from pages import AXE, MODEL
+from turing import TuringMachine
+from turing.widgets import PipelineInspector
+
+LEFT = TuringMachine(
+    [("w", "x", "v", "y", 0), ("v", "y", "w", "y", -1), ("w", "_", "u", "x", -1), ("u", "_", "r", "z", 1),
+     ("r", "x", "r", "x", 1), ("r", "y", "r", "z", 1), ("r", "z", "w", "x", -1)],
+    "w", {"end"}, "_",
+)  # fmt: skip
+STAYS = TuringMachine([(f"s{k}", "1" if k else "_", f"s{k + 1}", "1", 0) for k in range(14)], "s0", {"s14"}, "_")
+HOSTILE = "</script><b>bold</b>"
+NAMED = TuringMachine(
+    [(HOSTILE, "_", "<!--" * 9, "one " * 9, 1), ("<!--" * 9, "_", HOSTILE, "`&amp;", -1)], HOSTILE, set(), "_"
+)
+PAPER = turing.zoo["balanced_parentheses"]
+NET = turing.compile(PAPER, "wcm21", T=100)
+RUNS = {
+    "balanced parentheses": (NET, "B(())E"),
+    "binary increment": (turing.compile(turing.zoo["binary_increment"], "wcm21", T=32), "1011"),
+    "bb3": (turing.compile(turing.zoo["bb3"], "wcm21", T=32), ""),
+    "stays, and cells left of the word": (turing.compile(LEFT, "wcm21", T=16), "xz"),
+    "literal softmax": (turing.compile(STAYS, "wcm21", T=16, average="literal"), ""),
+}
+INSPECTOR = ".turing-pipeline-inspector"
+
+# Go to every step and every layer, and read what the page shows there.
+WALK = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)], text = (selector) =>
+    document.querySelector(selector).textContent, { layers, steps } = model.get("record");
+  return steps.map((_, t) => {
+    model.set("step", t + 1);
+    const seen = layers.map(({ name }) => {
+      model.set("layer", name);
+      return {
+        name, title: text(".title"), changes: text(".changes"), readout: text(".readout"),
+        places: all(".slice:not(.away) .place").map(({ dataset, textContent, className, lastChild }) => [
+          dataset.name, Number(dataset.value), textContent.slice(0, -lastChild.textContent.length), className]),
+        words: Object.fromEntries(all(".slice:not(.away)").map((slice) =>
+          [slice.dataset.slice, slice.querySelector(".words").textContent])),
+      };
+    });
+    const heads = all("[data-head]").map((row) => [row.dataset.head,
+      [...row.querySelectorAll("[data-key]")].map(({ dataset }) => [Number(dataset.key), Number(dataset.weight)])]);
+    return { layers: seen, heads: Object.fromEntries(heads), status: text(".status") };
+  });
+}"""
+
+# Choose every cell of every row by the keyboard, and read the text.
+STORIES = """() => {
+  const root = document.querySelector(".turing-pipeline-inspector"), frame = root.querySelector(".picture");
+  const press = (key) => frame.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const seen = {}, chosen = () => [root.dataset.row, root.dataset.cell, root.dataset.step].join();
+  const far = (key, each = () => {}) => { for (let old; old !== chosen(); press(key)) { old = chosen(); each(); } };
+  far("ArrowUp");
+  far("ArrowDown", () => {
+    far("ArrowLeft");
+    far("ArrowRight", () => (seen[chosen()] = root.querySelector(".story").textContent));
+  });
+  return seen;
+}"""
+
+
+@pytest.fixture
+def show(open_page):
+    """Put an inspector on one page after the other, with a model as a kernel has it."""
+    page = open_page()
+
+    def _show(inspector):
+        page.add_style_tag(content=inspector._css)
+        page.evaluate(MODEL, [inspector._esm, inspector.get_state(["record", "step", "layer"])])
+        return page
+
+    return _show
+
+
+def in_words(part, values, wide, cells):
+    """A slice of 0s and 1s as a reader would say it."""
+    if part.name == "scr4" and wide:
+        return f"carry = {values[0]:g}"
+    if part.labels:
+        return f"= {' and '.join(label for label, x in zip(part.labels, values, strict=True) if x) or 'none'}"
+    number = sum(int(x) << k for k, x in enumerate(values))
+    below = [cell for cell in cells if cell < 0 and cell % 2**part.size == number]
+    return f"= {number}" + (f", cell −{-below[0]}" if below and part.name in ("pos2", "pos3") else "")
+
+
+def test_at_every_step_and_layer_of_five_runs_the_numbers_are_those_of_torch(show):
+    for title, (net, word) in RUNS.items():
+        shown = show(PipelineInspector(net, word)).evaluate(WALK)
+        heads = [now.head for now in net.machine.trace(word)]
+        before, odd = None, 0
+        for step, (vectors, seen) in enumerate(zip(net.vectors([word], len(shown)), shown, strict=True), start=1):
+            cells = heads[step - 1 : step + 1]
+            for name, layer in zip(vectors, seen["layers"], strict=True):
+                layout, vector = net.layout_of(name), vectors[name][0].tolist()
+                now = dict(zip(layout.names(), vector, strict=True))
+                assert layer["name"] == name
+                assert {place: value for place, value, _, _ in layer["places"]} == now, (title, step, name)
+                assert all(float(text.replace("−", "-")) == float(f"{x:.8g}") for _, x, text, _ in layer["places"])
+                changed = {place for place, x in now.items() if before is not None and x != before.get(place, 0)}
+                assert {place for place, _, _, kind in layer["places"] if "changed" in kind} == changed
+                assert {place for place, _, _, kind in layer["places"] if "one" in kind} == {
+                    place for place, x in now.items() if x > 0.5
+                }
+                assert {item.split(":")[0] for item in layer["changes"].partition("framed: ")[2].split("; ")} - {
+                    ""
+                } == {place.split("[")[0] for place in changed}
+                odd += len(set(vector) - {0, 1})
+                if set(vector) <= {0, 1}:
+                    said = {p.name: in_words(p, vector[p.slice], layout is net.wide, cells) for p in layout}
+                    assert layer["words"] == said, (title, step, name)
+                before = now
+            patterns = net.patterns(word, step)
+            for name, weights in patterns.items():
+                *given, null = weights.tolist()
+                assert dict(seen["heads"][name]) == {k: w for k, w in [*enumerate(given), (-1, null)] if w}, (
+                    title,
+                    step,
+                )
+            assert seen["heads"].keys() == patterns.keys()
+            for layer in seen["layers"]:
+                told = patterns.get(layer["name"])
+                numbers = re.findall(r"[\d.e−]+(?= (?:each )?on )", layer["readout"])
+                assert sorted(numbers) == sorted({f"{w:.8g}" for w in told.tolist() if w} if told is not None else [])
+        assert (odd > 0) == (title == "literal softmax")
+        assert heads and shown[-1]["status"].endswith(PipelineInspector(net, word).record["end"])
+
+
+def story(net, word, t, cell):
+    """The text on a cell of row t, from the trace of the machine alone."""
+    trace, tape = list(net.machine.trace(word)), net.machine.tape(word)
+    visits = [now.step for now in trace if now.head == cell]
+    past, later = [i for i in visits if i < t], [i for i in visits if i > t]
+    symbol, at = trace[t].cells.get(cell, net.machine.blank), str(cell).replace("-", "−")
+    m = past[-1] if past else None
+    if cell != trace[t].head:
+        if past:
+            wrote = f": step {m + 1}, which starts from column {m}, wrote it."
+            then = f"Step {later[0]} comes back to it, and head last then reads column {m}." if later else ""
+        elif cell in tape:
+            wrote = ", a symbol of the word: no step has written here."
+            then = f"and head initial then reads row {cell} of the tape."
+        else:
+            wrote = ": the head has not been here."
+            then = "No head finds anything then, and GetV sets the blank flag."
+        if later and not past:
+            then = f"Step {later[0]} is the first to come to it{', ' if cell in tape else '. '}{then}"
+        return f"In row {t} cell {at} holds {symbol}{wrote} {then if later else 'No later step of this record comes to it.'}"
+    if t == 0:
+        return f"The run starts here: the symbol {symbol} of cell {at} is put into column 0, and no head reads it."
+    comes = f"Step {t} {'leaves the head on' if trace[t - 1].head == cell else 'moves the head to'} cell {at}"
+    if not past:
+        answers = "visited and every search head" if cell in tape else "visited, every search head and initial"
+        found = (
+            f"Head initial reads row {cell} of the tape, {symbol}."
+            if cell in tape
+            else f"The cell is not on the word either, and GetV sets the blank flag: {symbol}."
+        )
+        return (
+            f"{comes}, where it has not been: the null key answers {answers}. {found} "
+            "Head last reads column 0, as scr3 is 0, and ArrangeSymbols drops what it finds."
+        )
+    ties = {"visited": len(past)} | {
+        f"search{j}": sum(i >> j == m >> j for i in past) for j in reversed(range(net.bits)) if m >> j & 1
+    }
+    *most, last = [name if n == 1 else f"{name} ({n} columns tie)" for name, n in ties.items()]
+    null = "The null key answers the other search heads, and their bits are 0." if len(ties) <= net.bits else ""
+    return (
+        f"{comes}. It was last there in column {m}, and step {m + 1} wrote {symbol}: the search leaves {m} in scr3, "
+        f"and head last reads column {m}. Column {m} is also read by {', '.join(most)}{' and ' * bool(most)}{last}. {null}"
+    )
+
+
+def test_every_cell_of_every_row_tells_who_wrote_it_and_who_reads_it(show):
+    for net, word in RUNS.values():
+        seen = show(PipelineInspector(net, word)).evaluate(STORIES)
+        trace = list(net.machine.trace(word))
+        cells = {now.head for now in trace} | {0, *net.machine.tape(word)}
+        assert len(seen) == len(trace) * len(cells)
+        for key, text in seen.items():
+            row, cell, step = map(int, key.split(","))
+            assert step == max(1, row)
+            assert text.strip() == story(net, word, row, cell).strip()
+
+
+def chosen(page):
+    data = page.locator(INSPECTOR).evaluate("({dataset}) => ({...dataset})")
+    return int(data["step"]), data["layer"], int(data["row"]), int(data["cell"])
+
+
+def test_a_click_chooses_a_cell_keys_go_on_and_the_list_and_the_heads_choose_a_layer(open_page):
+    inspector = PipelineInspector(NET, "B(())E")
+    page = open_page(inspector, width=760)
+    assert chosen(page) == (7, "visited", 7, 3)
+    frame, pick = page.locator(".picture"), page.locator(".pick")
+    for row, cell in [(13, 5), (18, 1), (2, 2), (0, 0), (0, 4), (11, 3)]:
+        # Keys choose the cell and bring it into view; a click in its middle then has to choose it again.
+        for key, times in (("ArrowUp", 20), ("ArrowLeft", 9), ("ArrowDown", row), ("ArrowRight", cell)):
+            for _ in range(times):
+                frame.press(key)
+        assert chosen(page) == (max(1, row), "visited", row, cell)
+        box = pick.bounding_box()
+        frame.press("ArrowLeft" if cell else "ArrowRight")
+        text = page.locator(".story").text_content()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert chosen(page) == (max(1, row), "visited", row, cell)
+        assert page.locator(".story").text_content() != text
+        assert page.locator(".story").text_content().strip() == story(NET, "B(())E", row, cell).strip()
+
+    page.locator(INSPECTOR).focus()
+    names = ["column", *NET.pipeline]
+    for key, step, layer in [
+        ("Home", 1, "visited"), ("ArrowLeft", 1, "visited"), ("ArrowRight", 2, "visited"), ("ArrowDown", 2, "search6"),
+        ("ArrowUp", 2, "visited"), ("End", 19, "visited"), ("ArrowRight", 19, "visited"), ("ArrowLeft", 18, "visited"),
+        ("Control+ArrowLeft", 18, "visited"),
+    ]:  # fmt: skip
+        page.keyboard.press(key)
+        assert chosen(page)[:2] == (step, layer)
+    page.get_by_role("option", name="combine").click()
+    page.keyboard.press("ArrowDown")  # over the end of one step into the next
+    assert chosen(page)[:2] == (19, "column")
+    page.keyboard.press("ArrowUp")
+    assert chosen(page)[:2] == (18, "combine")
+    assert page.get_by_role("option", selected=True).text_content() == "combine"
+    assert page.get_by_role("option").all_text_contents() == names
+
+    page.locator("[data-head=search4]").click()
+    assert chosen(page)[:2] == (18, "search4")
+    assert page.locator(".readout").text_content().startswith("search4: ")
+    page.locator("[data-head=last]").hover()
+    assert page.locator(".readout").text_content().startswith("last: 1 on column ")
+    slider = page.get_by_role("slider", name="Step of the run")
+    slider.fill("12")
+    slider.press("ArrowRight")
+    assert chosen(page)[:2] == (13, "search4")
+    for name, step in [("Start", 1), ("Back", 1), ("Step", 2), ("Step", 3), ("Back", 2), ("End", 19)]:
+        page.get_by_role("button", name=name, exact=True).click()
+        assert chosen(page)[:2] == (step, "search4")
+    says = page.locator(".says")
+    assert says.get_attribute("aria-live") == "polite"
+    assert says.text_content() == "Step 19, layer search4. Changed here, and framed: scr3: 0 → 16."
+
+    moving = """[...document.querySelectorAll('.turing-widget, .turing-widget *')].map(e => getComputedStyle(e))
+        .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
+    assert page.evaluate(moving) == 0
+    page.emulate_media(media="print")
+    assert page.locator(".turing-fallback").is_visible()
+    assert not page.locator(INSPECTOR).is_visible()
+
+
+RINGS = """() => [...document.querySelectorAll(".picture .ring")].map((ring) => [ring.closest("svg").classList[0],
+  ...["x", "y"].map((name) => Number(ring.getAttribute(name)))])"""
+
+
+def test_the_picture_rings_what_the_head_reads(show):
+    page = show(PipelineInspector(NET, "B(())E"))
+    ys = {}
+    for layer in ("visited", "last", "search6", "initial", "arrange"):
+        page.evaluate("layer => model.set('layer', layer)", layer)
+        ys[layer] = [(kind, y) for kind, _, y in page.evaluate(RINGS)]
+    tall = 22
+    assert ys["visited"] == [("rows", 3 * tall), ("rows", 5 * tall)]
+    assert ys["last"] == ys["arrange"] == [("rows", 5 * tall)]
+    assert ys["search6"] == []
+    assert ys["initial"] == [("tape", tall)]
+    page.evaluate("model.set('step', 2)")
+    assert [kind for kind, *_ in page.evaluate(RINGS)] == ["tape"]
+
+
+def test_a_kernel_moves_the_widget_and_hears_of_the_reader(show):
+    page = show(PipelineInspector(NET, "B()E"))
+    page.evaluate("model.set('step', 4), model.set('layer', 'project')")
+    assert chosen(page)[:2] == (4, "project")
+    page.get_by_role("button", name="Step", exact=True).click()
+    page.get_by_role("option", name="last").click()
+    saved = page.evaluate("model.saved.at(-1)")
+    assert (saved["step"], saved["layer"]) == (5, "last")
+    page.evaluate("model.set('step', 99)")
+    assert chosen(page)[:2] == (9, "last")
+
+
+@pytest.mark.parametrize("word", ["B(())E", "B()((()(()))())E"])
+def test_a_phone_shows_one_layer_at_a_time_and_never_scrolls_sideways(word, open_page):
+    named = PipelineInspector(turing.compile(NAMED, "wcm21", T=8), "")
+    page = open_page(PipelineInspector(NET, word), named, width=360, height=740)
+    root = page.locator(INSPECTOR).first
+    assert not root.get_by_role("listbox").is_visible()
+    select = root.get_by_role("combobox", name="Layer")
+    select.select_option("preprocess")
+    root.get_by_role("button", name="Layer after").click()
+    root.get_by_role("button", name="Layer after").click()
+    root.get_by_role("button", name="Layer before").click()
+    assert root.get_attribute("data-layer") == "adder0"
+    assert root.locator(".title").text_content().startswith("adder0 FullAdder")
+    assert page.locator(INSPECTOR).last.locator(".status .q").first.text_content() == HOSTILE
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    outside = """all => all.filter(e => !e.closest(".picture, .patterns")).map(e => [e.className, e.getBoundingClientRect()])
+        .filter(([, b]) => b.width && b.height && (b.right > 360 || b.left < 0)).map(([name]) => name)"""
+    assert page.locator(f"{INSPECTOR} *").evaluate_all(outside) == []
+    for target in page.locator("button, select, input").all():
+        if target.is_visible():
+            box = target.bounding_box()
+            assert min(box["width"], box["height"]) >= 44
+
+
+def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open_page):
+    page = open_page(PipelineInspector(NET, "B(())E"), width=800)
+    assert page.get_by_role("listbox", name="Layers of the pipeline").is_visible()
+    assert not page.get_by_role("combobox").is_visible()
+    heights = """() => {
+      const root = document.querySelector(".turing-pipeline-inspector");
+      const press = (key) => root.dispatchEvent(new KeyboardEvent("keydown", { key }));
+      press("Home");
+      return Array.from({ length: 475 }, () => (press("ArrowDown"), root.getBoundingClientRect().height));
+    }"""
+    assert len(set(page.evaluate(heights))) == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(theme, open_page):
+    literal = PipelineInspector(*RUNS["literal softmax"])
+    literal.step = 12
+    page = open_page(PipelineInspector(NET, "B(())E"), literal, theme=theme)
+    page.add_style_tag(content="html[data-theme=dark] { --turing-attn: #D99AE3 }")
+    page.evaluate(AXE)
+    faults = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
+    assert page.evaluate(faults) == []
+    page.get_by_role("option", name="adder1").first.click()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate(faults) == []
+
+
+def test_without_scripts_the_table_of_one_step_is_there(open_page):
+    page = open_page(PipelineInspector(NET, "B(())E"), java_script_enabled=False)
+    assert page.locator(".turing-fallback table").is_visible()
+    assert "scr4[visited] = 1" in page.locator(".turing-fallback").inner_text()
