@@ -34,8 +34,10 @@ class Divergence:
 
     def __str__(self) -> str:
         word = self.word if isinstance(self.word, str) else " ".join(self.word)
+        given = f"{self.given:.9g}"  # the digits of float32, unless it takes more to see the difference
+        given = repr(self.given) if float(given) == self.expected else given
         return (
-            f"On the word {word!r}, at step {self.step}, layer {self.layer} gives {self.place} = {self.given:.9g} "
+            f"On the word {word!r}, at step {self.step}, layer {self.layer} gives {self.place} = {given} "
             f"instead of {self.expected:g}."
         )
 

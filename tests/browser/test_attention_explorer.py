@@ -18,15 +18,15 @@ SHOWN = """root => {
   const [result, hard, error] = all("dd data");
   return {
     query: all(".query .bit b").map(text).join(""),
-    keys: all(".keys .row").map(row => [...row.querySelectorAll(".cells b")].map(text).join("")),
-    notes: all(".keys .row").map(row => [...row.querySelectorAll(".cells i")].map(text)),
+    keys: all(".keys .entry").map(row => [...row.querySelectorAll(".cells b")].map(text).join("")),
+    notes: all(".keys .entry").map(row => [...row.querySelectorAll(".cells i")].map(text)),
     values: all(".keys .value b").map(node => Number(text(node))),
     scores: all(".score data").map(node => Number(node.value)),
     scoreTexts: all(".score data").map(text),
     weights: all(".weight data").map(node => Number(node.value)),
     weightTexts: all(".weight data").map(text),
     bars: all(".track i").map(bar => bar.hidden ? null : parseFloat(bar.style.width) / 100),
-    best: all(".row").filter(row => row.querySelector(".score")).map(row => row.classList.contains("best")),
+    best: all(".entry").filter(row => row.querySelector(".score")).map(row => row.classList.contains("best")),
     result: Number(result.value), hard: Number(hard.value), error: Number(error.value),
     texts: [result, hard, error].map(text),
     says: text(root.querySelector(".says")), hint: text(root.querySelector(".hint")),
@@ -326,7 +326,7 @@ def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_eac
             assert len(targets) > 100
             assert [target for target in targets if min(target[3:]) < 44] == []
             wider = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-            assert page.locator(".row > *, .choice button, .presets button, dd, .side").evaluate_all(wider) == []
+            assert page.locator(".entry > *, .choice button, .presets button, dd, .side").evaluate_all(wider) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

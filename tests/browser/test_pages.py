@@ -196,7 +196,7 @@ def test_the_adder_of_its_chapter_ends_with_the_sum_of_torch(sites, visit):
         assert seen.errors == []
 
 
-@pytest.mark.parametrize("page", ["01_gates", "02_dnf", "03_adders"])
+@pytest.mark.parametrize("page", ["01_gates", "02_dnf", "03_adders", "04_attention", "05_wcm"])
 def test_the_puzzles_of_a_chapter_begin_where_their_stubs_fail(page, sites, visit):
     """Untouched, each says what turing.check says of the same numbers."""
     with visit(f"{sites['file']}/book/{page}.html") as seen:

@@ -118,7 +118,7 @@ function createBits(bits, owner, action) {
 /** A key with its score, its weight and its value. */
 function createRow(name, tag, cells, value, ...after) {
   const score = h("data"), weight = h("data"), bar = h("i");
-  const node = h("div", { class: "row", role: "group", "aria-label": name },
+  const node = h("div", { class: "entry", role: "group", "aria-label": name },
     h("span", { class: "name", "aria-hidden": true }, tag), cells,
     h("span", { class: "score" }, h("span", { class: "tag" }, "score "), score),
     h("span", { class: "weight" }, h("span", { class: "tag" }, "weight "), weight,
@@ -265,10 +265,10 @@ export default {
           h("p", { class: "formula" }, formula, " ", h("code", {}, "e = exp(κ·score)")),
           h("div", { "aria-live": "polite", "aria-atomic": true },
             h("dl", {}, entry("result", result), entry("hard attention", hard), entry("error", error)), says)),
-        h("div", { class: "table" },
-          h("div", { class: "row query", role: "group", "aria-label": "Query" },
+        h("div", { class: "sheet" },
+          h("div", { class: "entry query", role: "group", "aria-label": "Query" },
             h("span", { class: "name", "aria-hidden": true }, "query"), query.node),
-          h("div", { class: "row head", "aria-hidden": true }, ...head),
+          h("div", { class: "entry head", "aria-hidden": true }, ...head),
           list, nothing.node, add)));
     el.replaceChildren(root);
 

@@ -67,7 +67,7 @@ function createVector({ layers, slices, steps, came, rows }) {
     return { slice, places, node, text };
   });
   return {
-    node: h("section", { class: "layer", "aria-label": "The vector that leaves the layer" }, title, says,
+    node: h("div", { class: "layer", role: "group", "aria-label": "The vector that leaves the layer" }, title, says,
       h("div", { class: "vector" }, ...blocks.map(({ node }) => node)), changes),
     /** Show a layer; return what it changed, in words. */
     show(step, n) {
@@ -192,6 +192,7 @@ function createPicture(run, choose) {
     const [across, down] = [(event.clientX - left) / by - gutter, (event.clientY - top) / by];
     choose(Math.floor(down / TALL), lo + Math.floor(across / wide));
   });
+  let seen = [];
   return {
     frame,
     legend,
@@ -210,7 +211,9 @@ function createPicture(run, choose) {
       band.setAttribute("y", step * TALL);
       band.style.display = to ? "" : "none";
       legend.replaceChildren("Ringed: read by ", code(head.name), ` in step ${step}`,
-        pairs.length ? "." : " (nothing: the null key answers).", " Framed: the chosen cell.");
+        pairs.length ? "." : " (the null key).", " Framed: the chosen cell.");
+      if (t === seen[0] && cell === seen[1]) return; // where it was the reader may have scrolled
+      seen = [t, cell];
       const by = scale(), room = frame.clientHeight / by - 2 * TALL - 4;
       frame.scrollTop = clamp(frame.scrollTop / by, (t + 1.5) * TALL - room, (t - 0.5) * TALL) * by;
       frame.scrollLeft = clamp(frame.scrollLeft / by, x(cell + 2) - frame.clientWidth / by, x(cell - 1) - gutter) * by;
@@ -229,16 +232,16 @@ export default {
     const slider = h("input", { type: "range", min: 1, max: last, step: 1, "aria-label": "Step of the run" });
     const select = h("select", { "aria-label": "Layer" }, ...layers.map(({ name }, n) => h("option", { value: n }, name)));
     const part = (name, text, ...parts) =>
-      h("section", { class: name, "aria-label": text }, h("p", { class: "heading" }, text), ...parts);
+      h("div", { class: name, role: "group", "aria-label": text }, h("p", { class: "heading" }, text), ...parts);
     const root = h("div", {
       class: "turing-widget turing-pipeline-inspector", tabindex: 0, role: "group",
       "aria-label": "A run of the network, step by step and layer by layer", "data-lm-suppress-shortcuts": true,
     },
-      h("div", { class: "top" }, status,
-        h("div", { class: "controls" },
-          h("div", { class: "buttons" }, button("Start", () => go(1)), button("Back", () => go(step - 1)),
-            button("Step", () => go(step + 1), { class: "main" }), button("End", () => go(last))),
-          slider)),
+      h("div", { class: "controls" },
+        h("div", { class: "buttons" }, button("Start", () => go(1)), button("Back", () => go(step - 1)),
+          button("Step", () => go(step + 1), { class: "main" }), button("End", () => go(last))),
+        slider),
+      status,
       h("div", { class: "chooser" }, button("↑", () => shift(-1), { "aria-label": "Layer before" }), select,
         button("↓", () => shift(1), { "aria-label": "Layer after" })),
       h("div", { class: "board" }, layersView.node, vectorView.node,
