@@ -16,6 +16,7 @@ def source(thing: object):
     """
     from IPython.display import Markdown
 
+    thing = inspect.unwrap(thing)  # a decorator's own source is not what was asked for
     lines, _ = inspect.getsourcelines(thing)
     package = Path(__file__).parent.parent
     file = Path(inspect.getsourcefile(thing)).relative_to(package).as_posix()

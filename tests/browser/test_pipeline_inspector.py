@@ -1,5 +1,6 @@
 """The pipeline inspector in a real browser: every number held against torch, every sentence against the machine."""
 
+import json
 import re
 
 import pytest
@@ -34,7 +35,7 @@ INSPECTOR = ".turing-pipeline-inspector"
 WALK = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)], text = (selector) =>
     document.querySelector(selector).textContent, { layers, steps } = model.get("record");
-  return steps.map((_, t) => {
+  return JSON.stringify(steps.map((_, t) => {
     model.set("step", t + 1);
     const seen = layers.map(({ name }) => {
       model.set("layer", name);
@@ -49,7 +50,7 @@ WALK = """() => {
     const heads = all("[data-head]").map((row) => [row.dataset.head,
       [...row.querySelectorAll("[data-key]")].map(({ dataset }) => [Number(dataset.key), Number(dataset.weight)])]);
     return { layers: seen, heads: Object.fromEntries(heads), status: text(".status") };
-  });
+  }));
 }"""
 
 # Choose every cell of every row by the keyboard, and read the text.
@@ -91,46 +92,44 @@ def in_words(part, values, wide, cells):
     return f"= {number}" + (f", cell −{-below[0]}" if below and part.name in ("pos2", "pos3") else "")
 
 
+def agrees(layer, now, before):
+    """Every place has its number, and those that changed are framed and told of."""
+    kinds = {place: kind.split() for place, _, _, kind in layer["places"]}
+    assert {place: value for place, value, _, _ in layer["places"]} == now
+    assert all(float(text.replace("−", "-")) == float(f"{value:.8g}") for _, value, text, _ in layer["places"])
+    assert {place for place in kinds if "one" in kinds[place]} == {place for place in now if now[place] > 0.5}
+    changed = {place for place in now if before and now[place] != before.get(place, 0)}
+    assert {place for place in kinds if "changed" in kinds[place]} == changed
+    told = layer["changes"].partition("framed: ")[2]
+    assert {item.split(":")[0] for item in told.split("; ") if item} == {place.split("[")[0] for place in changed}
+
+
 def test_at_every_step_and_layer_of_five_runs_the_numbers_are_those_of_torch(show):
     for title, (net, word) in RUNS.items():
-        shown = show(PipelineInspector(net, word)).evaluate(WALK)
-        heads = [now.head for now in net.machine.trace(word)]
-        before, odd = None, 0
+        inspector = PipelineInspector(net, word)
+        shown = json.loads(show(inspector).evaluate(WALK))
+        heads, before, odd = [now.head for now in net.machine.trace(word)], None, set()
         for step, (vectors, seen) in enumerate(zip(net.vectors([word], len(shown)), shown, strict=True), start=1):
-            cells = heads[step - 1 : step + 1]
-            for name, layer in zip(vectors, seen["layers"], strict=True):
-                layout, vector = net.layout_of(name), vectors[name][0].tolist()
-                now = dict(zip(layout.names(), vector, strict=True))
-                assert layer["name"] == name
-                assert {place: value for place, value, _, _ in layer["places"]} == now, (title, step, name)
-                assert all(float(text.replace("−", "-")) == float(f"{x:.8g}") for _, x, text, _ in layer["places"])
-                changed = {place for place, x in now.items() if before is not None and x != before.get(place, 0)}
-                assert {place for place, _, _, kind in layer["places"] if "changed" in kind} == changed
-                assert {place for place, _, _, kind in layer["places"] if "one" in kind} == {
-                    place for place, x in now.items() if x > 0.5
-                }
-                assert {item.split(":")[0] for item in layer["changes"].partition("framed: ")[2].split("; ")} - {
-                    ""
-                } == {place.split("[")[0] for place in changed}
-                odd += len(set(vector) - {0, 1})
-                if set(vector) <= {0, 1}:
-                    said = {p.name: in_words(p, vector[p.slice], layout is net.wide, cells) for p in layout}
-                    assert layer["words"] == said, (title, step, name)
-                before = now
             patterns = net.patterns(word, step)
+            assert [layer["name"] for layer in seen["layers"]] == list(vectors)
+            assert list(seen["heads"]) == list(patterns)
+            for layer, (name, (vector,)) in zip(seen["layers"], vectors.items(), strict=True):
+                layout, values = net.layout_of(name), vector.tolist()
+                now = dict(zip(layout.names(), values, strict=True))
+                agrees(layer, now, before)
+                before = now
+                odd |= {*values} - {0, 1}
+                if {*values} <= {0, 1}:
+                    cells, wide = heads[step - 1 : step + 1], layout is net.wide
+                    assert layer["words"] == {s.name: in_words(s, values[s.slice], wide, cells) for s in layout}
+                weights = {weight for weight in patterns[name].tolist() if weight} if name in patterns else set()
+                told = re.findall(r"[\d.e-]+(?= (?:each )?on )", layer["readout"])
+                assert sorted(told) == sorted(f"{weight:.8g}" for weight in weights)
             for name, weights in patterns.items():
                 *given, null = weights.tolist()
-                assert dict(seen["heads"][name]) == {k: w for k, w in [*enumerate(given), (-1, null)] if w}, (
-                    title,
-                    step,
-                )
-            assert seen["heads"].keys() == patterns.keys()
-            for layer in seen["layers"]:
-                told = patterns.get(layer["name"])
-                numbers = re.findall(r"[\d.e−]+(?= (?:each )?on )", layer["readout"])
-                assert sorted(numbers) == sorted({f"{w:.8g}" for w in told.tolist() if w} if told is not None else [])
-        assert (odd > 0) == (title == "literal softmax")
-        assert shown[-1]["status"].endswith(PipelineInspector(net, word).record["end"])
+                assert dict(seen["heads"][name]) == {key: x for key, x in [*enumerate(given), (-1, null)] if x}
+        assert bool(odd) == (title == "literal softmax")
+        assert shown[-1]["status"].endswith(inspector.record["end"])
 
 
 def story(net, word, t, cell):
