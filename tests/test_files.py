@@ -226,7 +226,7 @@ def test_weights_that_were_changed_after_compiling_are_the_ones_in_the_file(tmp_
     assert equal(turing.load(tmp_path / "net.json"), net)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(machines_and_words(words=1))
 def test_any_machine_goes_through_a_file(tmp_path_factory, machine_and_words):
     machine, words = machine_and_words

@@ -14,6 +14,7 @@ import traitlets
 
 import turing
 from turing import TuringMachine
+from turing.wcm import claim
 from turing.widgets import PipelineInspector
 
 PAPER = turing.zoo["balanced_parentheses"]
@@ -104,11 +105,12 @@ def test_layers_are_named_by_their_classes_and_say_what_their_docstrings_say():
     for name, module in NET.pipeline.items():
         text = " ".join(inspect.getdoc(type(module)).split())
         assert layers[name]["module"] == type(module).__name__
-        assert layers[name]["claim"] in text
+        assert layers[name]["claim"] == claim(module)
         assert layers[name]["says"].lower() in text.lower()
         assert layers[name]["says"].endswith(".")
         assert layers[name]["wide"] == (NET.layout_of(name) is NET.wide)
     assert (layers["visited"]["module"], layers["visited"]["claim"]) == ("IndicateVisitedPosition", "Claim C.4")
+    assert layers["transition"]["claim"] == "Lemma C.1"
     assert layers["preprocess"]["says"].startswith("Copies pos2 to pos3")
     assert layers["last"]["says"].startswith("scr1 becomes")
     heads = {name: layer["over"] for name, layer in layers.items() if layer["over"]}

@@ -75,7 +75,7 @@ def test_the_specification_is_what_the_zoos_machines_do(name):
 def test_the_specification_is_what_random_machines_do():
     total = 0
 
-    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=80, deadline=None, derandomize=True, database=None)
     @given(machines_and_words())
     def compare(machine_and_words):
         nonlocal total
@@ -83,7 +83,7 @@ def test_the_specification_is_what_random_machines_do():
         total += sum(follow(machine, word, 7, 60) for word in words)
 
     compare()
-    assert total >= 10_000
+    assert total >= 5_000
 
 
 def test_with_one_bit_the_specification_names_places_as_the_layout_does():

@@ -341,7 +341,6 @@ def test_axe_finds_nothing(theme, open_page):
     literal = PipelineInspector(*RUNS["literal softmax"])
     literal.step = 12
     page = open_page(PipelineInspector(NET, "B(())E"), literal, theme=theme)
-    page.add_style_tag(content="html[data-theme=dark] { --turing-attn: #D99AE3 }")
     page.evaluate(AXE)
     faults = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
     assert page.evaluate(faults) == []

@@ -42,8 +42,8 @@ function createLayers({ layers, slices, steps, came }, id, choose) {
         node.setAttribute("aria-selected", n === layer);
         if (step === drawn) return;
         const vector = steps[step - 1].vectors[n], old = came(step, n) ?? vector;
-        const upright = (i) => bar(i, 7, -7 * clamp(vector[i], 0, 1)); // nearly 0 is nearly nothing
-        spans.forEach(({ x }, k) => ones[k].setAttribute("d", [...x.keys()].filter((i) => vector[i]).map(upright).join("")));
+        const upright = (i) => (vector[i] ? bar(i, 7, -7 * clamp(vector[i], 0, 1)) : ""); // nearly 0 is nearly nothing
+        spans.forEach(({ x }, k) => ones[k].setAttribute("d", [...x.keys()].map(upright).join("")));
         ticks.setAttribute("d", [...at.keys()].map((i) => (vector[i] === old[i] ? "" : bar(i, 8, 2))).join(""));
       });
       drawn = step;
@@ -147,9 +147,10 @@ function createHeads({ heads, layers, steps, word, symbols, pattern }, choose) {
 /** The space–time picture: a row a column of the network, the head inverted, and what is read ringed. */
 function createPicture(run, choose) {
   const { rows, symbols, word, lo, hi, heads, pattern } = run, TALL = 22, all = range(hi - lo + 1).map((k) => lo + k);
-  const single = symbols.every((symbol) => symbol.length === 1), letters = (names) => 8.5 * Math.max(...names.map(length));
-  const wide = Math.max(clamp(260 / all.length, 19, 28), 10 + letters(symbols));
-  const gutter = 38 + Math.min(51, letters(rows.map(({ state }) => state)));
+  const single = symbols.every((symbol) => symbol.length === 1);
+  const letters = (names, most) => 8.5 * Math.min(most, Math.max(...names.map(length)));
+  const wide = Math.max(clamp(260 / all.length, 19, 28), 10 + letters(symbols, 8));
+  const gutter = 38 + letters(rows.map(({ state }) => state), 6);
   const width = gutter + all.length * wide + 4, x = (cell) => gutter + (cell - lo) * wide;
   const text = (kind, x, y, content) => svg("text", { class: kind, x, y: y + 15.5 }, content);
   const ring = (kind, cell, y, by, style = "") => svg("rect", { class: kind, style,
@@ -167,7 +168,7 @@ function createPicture(run, choose) {
       }
       return Object.entries(kinds).filter(([, found]) => found.length).flatMap(([kind, found]) => single
         ? [text(kind, found.map(([x]) => x).join(" "), y, found.map(([, symbol]) => symbol).join(""))]
-        : found.map(([x, symbol]) => text(kind, x, y, symbol)));
+        : found.map(([x, symbol]) => text(kind, x, y, short(symbol, 8))));
     });
     return [...["written", "head"].map((kind) => svg("path", { class: kind, d: boxes[kind] })), ...texts];
   }
@@ -183,7 +184,7 @@ function createPicture(run, choose) {
   const body = image("rows", rows.length * TALL + 4, `Space–time picture of ${rows.length} rows, time running down`, band,
     ...draw(rows.map(({ head }, t) => ({ y: t * TALL, cells: all, symbolOf: (cell) => run.symbol(t, cell), head }))),
     ...rows.flatMap(({ state }, t) => [text("row", 28, t * TALL, t),
-      text("state", 36, t * TALL, [...state].slice(0, 6).join(""))]), marks.rows);
+      text("state", 36, t * TALL, short(state, 6))]), marks.rows);
   const frame = h("div", { class: "picture", tabindex: 0, role: "application",
     "aria-label": "Space–time picture. Arrow keys choose a cell." }, tape, body);
   const legend = h("p", { class: "legend" }), scale = () => body.getBoundingClientRect().width / width || 1;
@@ -253,7 +254,7 @@ export default {
     );
     el.replaceChildren(root);
 
-    let step, layer, row, cell;
+    let step, layer, row, cell, about;
 
     function summary() {
       const now = rows[step - 1], then = rows[step], end = step === last ? [" ", h("b", {}, run.end)] : [];
@@ -275,7 +276,9 @@ export default {
       says.textContent = `Step ${step}, layer ${layers[layer].name}. ${vectorView.show(step, layer)}`;
       headsView.show(step, layers[layer]);
       picture.show(step, layers[layer], row, cell);
-      telling.replaceChildren(...story(run, row, cell));
+      // A live region: what is the same is not to be said again.
+      if (about !== `${row},${cell}`) telling.replaceChildren(...story(run, row, cell));
+      about = `${row},${cell}`;
     }
     /** Show a step and a layer, and tell of a cell: the one under the head, unless another was chosen. */
     function go(nextStep, nextLayer = layer, nextRow, nextCell) {

@@ -181,21 +181,20 @@ def _record(net: WCM21, word: Sequence[str], rows: list[Configuration], steps: i
 
 
 def _described(net: WCM21, name: str) -> dict:
-    """A layer for the ES module; what it does and its claim are what the docstring of the module says."""
+    """A layer for the ES module; what it does is what the docstring of the module says."""
     if name == "column":
         return {"name": name, "module": "", "claim": "", "says": COLUMN, "wide": False, "over": ""}
     from turing.attention import Attention
-    from turing.wcm import GetInitialSymbol
+    from turing.wcm import GetInitialSymbol, claim
 
     module: nn.Module = net.pipeline[name]
     text = " ".join((inspect.getdoc(type(module)) or "").split())
-    claim = re.search(r"(?:Claim|Lemma) C\.\d+", text)
     says = re.match(r"(?:(?:Claim|Lemma) C\.\d+: )?(.*?\.|)(?: |$)", text)[1]
     over = "tape" if isinstance(module, GetInitialSymbol) else "columns" if isinstance(module, Attention) else ""
     return {
         "name": name,
         "module": type(module).__name__,
-        "claim": claim[0] if claim else "",
+        "claim": claim(module),
         "says": says[:1].upper() + says[1:] if re.match(r"[a-z]+ ", says) else says,  # not the name of a place
         "wide": net.layout_of(name) is net.wide,
         "over": over,

@@ -14,6 +14,7 @@ const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const range = (n) => [...Array(n).keys()];
 const length = (text) => [...text].length;
 const shown = (symbol) => (symbol.trim() ? symbol : "␣");
+const short = (name, most) => (length(name) > most ? `${[...name].slice(0, most - 1).join("")}…` : name);
 const signed = (number) => `${number}`.replace("-", "−");
 const digits = (x) => signed(Number(x.toPrecision(8))); // as many as tell two float32 apart
 /** Things with commas and an "and" between them; a thing may be several nodes. */
@@ -98,7 +99,7 @@ function story(run, t, cell) {
   const last = run.before(t, cell).at(-1), onWord = cell >= 0 && cell < run.word.length;
   if (cell !== run.rows[t].head) return bystander(run, t, cell, last, onWord);
   const symbol = code(run.symbol(t, cell)), at = signed(cell);
-  if (!t) return [`The run starts here: the symbol `, symbol, ` of cell ${at} is put into column 0, and no head reads it.`];
+  if (!t) return ["The run starts here: the symbol ", symbol, ` of cell ${at} is put into column 0, and no head reads it.`];
 
   const looks = run.heads.filter(({ over }) => over === "columns").map(
     ({ name }) => ({ name, keys: run.pattern(t, name) }));
