@@ -24,9 +24,10 @@ MOST = 1e38  # κ times 0 is 0 in every number type: float32, in which the narro
 
 
 def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
-    """The average of the values with weights softmax(κ scores), as one division: (Σ eᵢ vᵢ) / (Σ eᵢ).
+    """The average with weights softmax(κ scores), as (Σ eᵢ vᵢ) / (Σ eᵢ).
 
-    When equal values tie, numerator and denominator are the same whole number, and the result is exact.
+    When equal values tie, numerator and denominator are whole numbers, and
+    the result is exact.
     Shapes: ``(…, m, n)`` and ``(…, n, d)`` to ``(…, m, d)``.
 
     >>> ratio(torch.zeros(1, 10), torch.ones(10, 1)).item()
@@ -35,7 +36,8 @@ def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
     Chapter: :doc:`/book/04_attention`.
     """
     e = torch.exp(kappa * (scores - scores.amax(dim=-1, keepdim=True)))
-    sums = e @ torch.cat([values, torch.ones_like(values[..., :1])], dim=-1)
+    ones = torch.ones_like(values[..., :1])
+    sums = e @ torch.cat([values, ones], dim=-1)
     return sums[..., :-1] / sums[..., -1:]
 
 

@@ -34,6 +34,7 @@ __all__ = ["WCM21", "CapacityError"]
 
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
 MOST_BITS = 64  # a slip of the finger should not fill the memory
+Seen = Callable[[str, Tensor], object]
 UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of them
 
 
@@ -151,12 +152,11 @@ class WCM21(nn.Module):
         """
         return {"initial": self.pipeline["initial"].remember(tape)}
 
-    def step(
-        self, column: Tensor, memory: Memory, seen: Callable[[str, Tensor], object] = lambda name, vector: None
-    ) -> Tensor:
-        """What ``forward`` gives, with keys and values of the earlier columns from ``memory``, which grows by one.
+    def step(self, column: Tensor, memory: Memory, seen: Seen = lambda *_: None) -> Tensor:
+        """What ``forward`` gives, from a memory that grows by one column.
 
-        ``seen`` is told the name of each module and the vector that leaves it.
+        ``memory`` holds the keys and values of the earlier columns. ``seen``
+        is told the name of each module and the vector that leaves it.
 
         Chapter: :doc:`/book/05_wcm`.
         """
@@ -164,9 +164,8 @@ class WCM21(nn.Module):
         for name, module in self.pipeline.items():
             if isinstance(module, Attention):
                 if not isinstance(module, GetInitialSymbol):
-                    new, old = module.remember(x), memory.get(name)
-                    grown = (torch.cat(pair, dim=-2) for pair in zip(old or new, new, strict=True))
-                    memory[name] = tuple(grown) if old else new
+                    old, new = memory.get(name), module.remember(x)
+                    memory[name] = _grown(old, new) if old else new
                 x = module(x, *memory[name])
             else:
                 x = module(x)
@@ -426,6 +425,11 @@ class Reader:
                 f"At step {step} the network reads {reading.symbol!r} on cell {cell}, where {self.now.symbol!r} stands."
             )
         return True
+
+
+def _grown(old: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    keys, values = (torch.cat(pair, dim=-2) for pair in zip(old, new, strict=True))
+    return keys, values
 
 
 def _bits(machine: TuringMachine, T: int, bits: int | None) -> int:

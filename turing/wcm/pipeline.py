@@ -48,14 +48,17 @@ def claim(module: nn.Module) -> str:
 
 
 class PreprocessForAdder(Layer):
-    """Lemma C.2: copies pos2 to pos3 and appends the addend, 0…01 for R and 1…11 for L. Shapes: w to w + L.
+    """Lemma C.2: copies pos2 to pos3 and appends the addend.
+
+    That is 0…01 for R and 1…11 for L. Shapes: ``(…, w)`` to ``(…, w + L)``.
 
     Chapter: :doc:`/book/05_wcm`.
     """
 
     def __init__(self, layout: Layout, wide: Layout):
         W = torch.eye(wide.width, layout.width)
-        for old, new, add in zip(layout.pos2, layout.pos3, wide.add, strict=True):
+        for k, add in enumerate(wide.add):
+            old, new = layout.pos2[k], layout.pos3[k]
             W[new, new], W[new, old] = 0, 1
             W[add, layout.scr5["L"]] = 1  # -1 is 1…11
         W[wide.add[0], layout.scr5["R"]] = 1  # +1 is 0…01
@@ -64,7 +67,9 @@ class PreprocessForAdder(Layer):
 
 
 class ProjectDown(Layer):
-    """Drops the addend, and the carry out of the last bit, which stands in scr4. Shapes: w + L to w.
+    """Drops the addend, and the carry out of the last bit, which stands in scr4.
+
+    Shapes: ``(…, w + L)`` to ``(…, w)``.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -89,9 +94,10 @@ class IndicateVisitedPosition(Lookup):
 
 
 class BinarySearchStep(Lookup):
-    """Claim C.5: bit j of the last step that stood on the new position, when scr3 has the bits above j.
+    """Claim C.5: scr3[j] becomes bit j of the last step that stood there.
 
-    It asks whether a step with these bits above j, and with bit j set, stood there.
+    The bits above j are in scr3 already. It asks whether a step with these,
+    and with bit j set, stood on the new position.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -99,7 +105,8 @@ class BinarySearchStep(Lookup):
     def __init__(self, layout: Layout, j: int, **options):
         ask = [*layout.pos3, *list(layout.scr3)[j + 1 :], None]
         at = [*layout.pos2, *list(layout.pos1)[j + 1 :], layout.pos1[j]]
-        super().__init__(layout.width, ask, at, fetch=[None], into=[layout.scr3[j]], **options)
+        into = [layout.scr3[j]]
+        super().__init__(layout.width, ask, at, [None], into, **options)
         self.layout = layout
 
 
@@ -150,7 +157,7 @@ class GetV(Layer):
 
 
 class ArrangeSymbols(Layer):
-    """Lemma C.8: scr1 stays where the cell was visited, scr2 where it was not.
+    """Lemma C.8: scr1 stays if the cell was visited, scr2 if it was not.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -158,13 +165,16 @@ class ArrangeSymbols(Layer):
     def __init__(self, layout: Layout):
         W, b = torch.eye(layout.width), torch.zeros(layout.width)
         for part, flag in ((layout.scr1, "visited"), (layout.scr2, "word")):
-            W[list(part), layout.scr4[flag]], b[part.slice] = 1, -1  # relu(symbol + flag - 1) = AND
+            W[list(part), layout.scr4[flag]] = 1
+            b[part.slice] = -1  # relu(symbol + flag - 1) = AND
         super().__init__(W, b)
         self.layouts = [layout, layout]
 
 
 class CombineSymbols(Layer):
-    """Lemma C.8: the symbol found goes to sym1 and the new position to pos2; pos1 is cleared for the next step number.
+    """Lemma C.8: the symbol found goes to sym1, the new position to pos2.
+
+    pos1 is cleared, for the number of the next step.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -173,10 +183,10 @@ class CombineSymbols(Layer):
         W = torch.eye(layout.width)
         for part in (layout.sym1, layout.pos1, layout.pos2):
             W[part.slice] = 0
-        for under_head, last, first in zip(layout.sym1, layout.scr1, layout.scr2, strict=True):
-            W[under_head, [last, first]] = 1  # at most one of them is left
+        for k, symbol in enumerate(layout.sym1):
+            W[symbol, [layout.scr1[k], layout.scr2[k]]] = 1  # one is left
         W[layout.sym1[blank], layout.scr4["blank"]] = 1
-        for old, new in zip(layout.pos2, layout.pos3, strict=True):
-            W[old, new] = 1
+        for k, old in enumerate(layout.pos2):
+            W[old, layout.pos3[k]] = 1
         super().__init__(W, torch.zeros(layout.width))
         self.layouts = [layout, layout]
