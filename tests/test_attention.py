@@ -220,14 +220,14 @@ def test_check_refuses_more_bits_than_the_type_tells_apart(dtype, most):
     def head(bits):
         return Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits]).to(dtype)
 
-    head(most - 1).check()
-    with pytest.raises(ValueError, match=f"{most + 1} numbers are compared here, and {dtype} .* up to {most}"):
-        head(most).check()
+    head(most).check()
+    with pytest.raises(ValueError, match=f"{most + 1} bits are compared here, and {dtype} .* up to {most} bits"):
+        head(most + 1).check()
 
 
 @dtypes
 def test_at_the_most_bits_that_a_narrow_type_allows_a_near_match_is_still_told_from_a_match(dtype):
-    bits = min(int(2 / torch.finfo(dtype).eps), 300) - 1
+    bits = min(int(2 / torch.finfo(dtype).eps), 300)
     head = Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits]).to(dtype)
     columns = torch.zeros(1, 2 * bits + 1, dtype=dtype)
     columns[0, :bits] = torch.arange(bits) % 2
@@ -237,6 +237,21 @@ def test_at_the_most_bits_that_a_narrow_type_allows_a_near_match_is_still_told_f
     near[0, bits] = 1 - near[0, bits]
     assert head(columns, *head.remember(match))[0, -1] == 1
     assert head(columns, *head.remember(near))[0, -1] == 0
+
+
+@dtypes
+@pytest.mark.parametrize("average", ["ratio", "literal"])
+def test_where_check_is_content_the_weights_are_hard_at_any_number_of_bits(dtype, average):
+    for bits, kappa in product(range(1, 33), (least_kappa(dtype), 9999, 1e38)):
+        head = Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits], kappa, average).to(dtype)
+        head.check()
+        asking = torch.zeros(1, 2 * bits + 1, dtype=dtype)
+        near = asking.clone()
+        near[0, bits] = 1
+        for memory, found in ((asking, 1), (near, 0)):
+            keys, values = head.remember(memory)
+            assert head(asking, keys, values)[0, -1] == found
+            assert head.weights(asking, keys).tolist() == [[found, 1 - found]]
 
 
 # Wrong arguments.
@@ -257,12 +272,12 @@ def test_at_the_most_bits_that_a_narrow_type_allows_a_near_match_is_still_told_f
         ({"kappa": True}, "True was given"),
         ({"width": 0}, "A vector has a width of 1 or more, and the width 0 was given"),
         ({"ask": [0, 8]}, r"ask\[1\] = 8 is no place in a vector of width 8: its places are 0 to 7"),
-        ({"ask": [0]}, "ask and at name as many places as each other, at least one, and 1 and 2 were given"),
-        ({"ask": [], "at": []}, "ask and at name as many places as each other, at least one, and 0 and 0 were given"),
+        ({"ask": [0]}, "ask and at must name equally many places, at least one; 1 and 2 were given"),
+        ({"ask": [], "at": []}, "ask and at must name equally many places, at least one; 0 and 0 were given"),
         ({"at": [2, 2]}, r"at\[0\] and at\[1\] are the same place, 2"),
         ({"at": [2, None]}, r"at\[1\] = None is no place"),
         ({"at": [2, -1]}, r"at\[1\] = -1 is no place"),
-        ({"fetch": [4]}, "fetch and into name as many places as each other, at least one, and 1 and 2 were given"),
+        ({"fetch": [4]}, "fetch and into must name equally many places, at least one; 1 and 2 were given"),
         ({"fetch": [4, 5.0]}, r"fetch\[1\] = 5.0 is no place"),
         ({"into": [6, True]}, r"into\[1\] = True is no place"),
         ({"into": [6, 6]}, r"into\[0\] and into\[1\] are the same place, 6"),

@@ -181,14 +181,14 @@ def test_each_word_has_its_own_first_divergence_and_is_compared_no_further():
     net = turing.compile(BALANCED, "wcm21", T=20)
     with torch.no_grad():
         net.pipeline["v"].bias[net.layout.scr4["blank"]] = 0
-    words = ["B", "B(E", "B()E"]
+    words = ["B", "B(E", "B((", "B()E"]
     report = turing.verify(net, BALANCED, words)
-    assert [d.word for d in report.divergences] == ["B"]  # the others stay on their words
-    assert [d.layer for d in report.divergences] == ["v"]
-    assert report.divergences[0].step == 1
+    found = [(divergence.word, divergence.step, divergence.layer) for divergence in report.divergences]
+    assert found == [("B", 1, "v"), ("B((", 3, "v")]  # the heads of the others stay on their words
+    assert "2 words with a divergence. On the word 'B', at step 1" in str(report)
     whole = turing.verify(turing.compile(BALANCED, "wcm21", T=20), BALANCED, words)
     assert whole.steps == sum(BALANCED.run(word).steps for word in words)
-    assert report.steps == whole.steps - BALANCED.run("B").steps + 1
+    assert report.steps == whole.steps - BALANCED.run("B").steps + 1 - BALANCED.run("B((").steps + 3
 
 
 # The softmax as the paper writes it.

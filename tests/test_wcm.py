@@ -115,7 +115,7 @@ def test_only_the_second_matrix_of_the_transition_depends_on_the_rules():
 
 
 def exact(machine: TuringMachine, words: list, T: int, dtype: torch.dtype, **options) -> int:
-    """Compare network and machine on words: every number inside, the runs, the trace of the last; how many steps."""
+    """Compare network and machine on words: every number inside, the runs, one trace; how many steps were compared."""
     net = compiled(machine, T, dtype, **options)
     report = turing.verify(net, machine, words)
     assert report, str(report)
@@ -123,7 +123,9 @@ def exact(machine: TuringMachine, words: list, T: int, dtype: torch.dtype, **opt
     assert net.run_batch(words) == expected
     assert report.steps == sum(run.steps + (run.status == "jammed") for run in expected)
     few = min(T, 40)
-    assert numbered(net.trace(words[-1], few)) == numbered(machine.trace(words[-1], few))
+    run = net.run(words[-1], few)
+    assert run == machine.run(words[-1], few)
+    assert numbered(run.trace) == numbered(machine.trace(words[-1], few))
     return report.steps
 
 

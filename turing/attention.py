@@ -20,15 +20,15 @@ __all__ = ["Attention", "Lookup", "least_kappa", "literal", "ratio"]
 
 KAPPA = 9999.0  # the paper's
 GAP = 0.5  # by which a match outscores the null key, and the null key a near match
-MOST = 1e38  # κ times 0 is 0 in every number type: float32, in which the narrow ones compute, ends at 3e38
+MOST = 1e38  # float32, in which the narrow types compute too, ends at 3e38, and infinity times 0 is no number
 
 
 def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
     """The average with weights softmax(κ scores), as (Σ eᵢ vᵢ) / (Σ eᵢ).
 
-    When equal values tie, numerator and denominator are whole numbers, and
-    the result is exact.
-    Shapes: ``(…, m, n)`` and ``(…, n, d)`` to ``(…, m, d)``.
+    When equal bits tie, both sums are whole numbers, and the result is
+    exact.
+    Shapes: ``(…, m, k)`` and ``(…, k, d)`` to ``(…, m, d)``.
 
     >>> ratio(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0
@@ -42,14 +42,20 @@ def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
 
 
 def literal(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
-    """The same as the paper writes it, softmax(κ scores) @ values: each 1/n is rounded before n of them are added.
+    """The same as the paper writes it, softmax(κ scores) @ values: of c ties each 1/c is rounded before it is added.
+
+    What comes out depends on the order in which the matrix product adds, which is up to torch and the hardware.
 
     >>> literal(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0000001192092896
 
     Chapter: :doc:`/book/04_attention`.
     """
-    return torch.softmax(kappa * scores, dim=-1) @ values
+    return _softmax(scores, kappa) @ values
+
+
+def _softmax(scores: Tensor, kappa: float) -> Tensor:
+    return torch.softmax(kappa * (scores - scores.amax(dim=-1, keepdim=True)), dim=-1)  # κ times a score may overflow
 
 
 AVERAGES = {"ratio": ratio, "literal": literal}
@@ -73,14 +79,15 @@ def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
 class Attention(nn.Module):
     """Where a column's query fits the key of another, that one's value is added to the column.
 
-    All maps are linear, with numbers that whoever builds the layer has set: ``query`` and ``key`` from w to the n
-    numbers compared, ``value`` from w to the d numbers fetched, ``write`` from there to w; the null key has the null
-    value. ``average`` is ``"ratio"`` or ``"literal"``, the name of the function that does the sum.
+    All maps are affine, with numbers that whoever builds the layer has set: ``query`` and ``key`` from w to n + 1
+    numbers, n bits and the constant through which the null key scores; ``value`` from w to the d numbers fetched;
+    ``write`` from there to w. The null key has the null value. ``average`` is ``"ratio"`` or ``"literal"``, the name
+    of the function that averages.
 
     Chapter: :doc:`/book/04_attention`.
     """
 
-    looks_at = "column"
+    looks_at = "column"  # what turing.show calls the things among which it looks
 
     def __init__(
         self,
@@ -94,7 +101,7 @@ class Attention(nn.Module):
         average: str = "ratio",
     ):
         super().__init__()
-        if average not in tuple(AVERAGES):
+        if average not in tuple(AVERAGES):  # a dict would hash what it is asked for, and a list has no hash
             raise ValueError(f"An average is one of {', '.join(AVERAGES)}, and {average!r} was given.")
         if isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa <= MOST:
             raise ValueError(f"κ is a number above 0, such as {KAPPA:g}, and at most {MOST:.0e}; {kappa!r} was given.")
@@ -105,21 +112,24 @@ class Attention(nn.Module):
     def remember(self, columns: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of columns, to be kept: they do not change when later columns come.
 
-        Shapes: ``(…, n, w)`` to ``(…, n, compared)`` and ``(…, n, d)``.
+        Shapes: ``(…, k, w)`` to ``(…, k, n + 1)`` and ``(…, k, d)``.
         """
         return self.key(columns), self.value(columns)
 
     def scores(self, columns: Tensor, keys: Tensor) -> Tensor:
-        """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, n + 1)``."""
+        """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``."""
         keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
         return self.query(columns) @ keys.transpose(-1, -2)
 
     def weights(self, columns: Tensor, keys: Tensor) -> Tensor:
-        """The share that each key has in the average, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, n + 1)``."""
-        return torch.softmax(self.kappa * self.scores(columns, keys), dim=-1)
+        """The share that each key has in the average if none is hidden, the null key last.
+
+        Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``.
+        """
+        return _softmax(self.scores(columns, keys), self.kappa)
 
     def forward(self, columns: Tensor, keys: Tensor, values: Tensor, hidden: Tensor | None = None) -> Tensor:
-        """The columns with what they found; ``hidden`` is true where a column may not look, ``(m, n + 1)``."""
+        """The columns with what they found; ``hidden`` is true where a column may not look, ``(…, m, k + 1)``."""
         scores = self.scores(columns, keys)
         if hidden is not None:
             scores = scores.masked_fill(hidden, -torch.inf)
@@ -127,18 +137,20 @@ class Attention(nn.Module):
         return columns + self.write(AVERAGES[self.average](scores, values, self.kappa))
 
     def check(self) -> None:
-        """Raise unless the average is exact in this number type: a key that misses must get the weight 0, exactly,
-        and a score, a multiple of ½, must not be rounded.
+        """Raise unless the weights are hard in this number type: a key that misses gets the weight 0, exactly.
+
+        For that κ has to be large enough, and a score, a multiple of ½, must not be rounded. The average is then
+        exact where one key fits. Where several tie, it is exact as a ratio, and in general not as a literal sum.
         """
-        dtype, compared = self.null_key.dtype, len(self.null_key)
+        dtype, bits = self.null_key.dtype, len(self.null_key) - 1
         if self.kappa < (least := least_kappa(dtype)):
             raise ValueError(
                 f"κ = {self.kappa:g} is too small for {dtype}: a key that misses by {GAP} would keep a part of the "
                 f"weight. Take κ = {least} or more."
             )
-        if compared > (most := int(2 / torch.finfo(dtype).eps)):
+        if bits > (most := int(2 / torch.finfo(dtype).eps)):
             raise ValueError(
-                f"{compared} numbers are compared here, and {dtype} tells their scores apart up to {most}. "
+                f"{bits} bits are compared here, and {dtype} tells their scores apart up to {most} bits. "
                 f"Take fewer bits, or a wider number type."
             )
 
@@ -150,20 +162,20 @@ class Lookup(Attention):
     """Finds the columns whose bits are those asked for, and fetches a part of them.
 
     The bits on the places ``ask`` of a column are compared with those on the places ``at`` of the columns that it
-    looks at. Of the one that fits, the places ``fetch`` are added to its own places ``into``. None among the places
-    of ``ask`` or ``fetch`` stands for a fixed 1.
+    looks at. What the one that fits has on the places ``fetch`` is added to the places ``into`` of the column that
+    asks. None among the places of ``ask`` or ``fetch`` stands for a fixed 1.
 
     Bits become signs: 2x − 1 in the query and (2x − 1)/2 in the key. Each equal bit adds ½ to the score, each other
     bit takes ½ away. The null key scores ½ less than a match, and ½ more than a column with one wrong bit.
-    Shapes: columns ``(…, m, w)``, keys and values of n columns, to ``(…, m, w)``.
+    Shapes: columns ``(…, m, w)``, keys and values of k columns, to ``(…, m, w)``.
 
     >>> from turing.layout import Layout
     >>> x = Layout(ask=2, address=2, content=1, found=1)
-    >>> head = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found)
+    >>> lookup = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found)
     >>> columns = torch.tensor([[0., 1., 0., 0., 1., 0.],   # asks for address (0, 1); is address (0, 0)
-    ...                         [0., 0., 0., 1., 1., 0.]])  # asks for address (0, 0); is address (0, 1)
-    >>> head(columns, *head.remember(columns))[:, x.found.slice].flatten().tolist()
-    [1.0, 1.0]
+    ...                         [0., 0., 0., 1., 0., 0.]])  # asks for address (0, 0); is address (0, 1)
+    >>> lookup(columns, *lookup.remember(columns))[:, x.found.slice].flatten().tolist()
+    [0.0, 1.0]
 
     Chapter: :doc:`/book/04_attention`.
     """
@@ -184,30 +196,32 @@ class Lookup(Attention):
         n, d = len(ask), len(fetch)
         Wq, bq = torch.zeros(n + 1, width), -torch.ones(n + 1)
         Wk, bk = torch.zeros(n + 1, width), -torch.ones(n + 1) / 2
-        Wv, bv, Wo = torch.zeros(d, width), torch.zeros(d), torch.zeros(width, d)
+        Wv, bv = torch.zeros(d, width), torch.zeros(d)
+        Wo, bo = torch.zeros(width, d), torch.zeros(width)
         for i, (asked, looked_at) in enumerate(zip(ask, at, strict=True)):
             Wk[i, looked_at] = 1  # x - 1/2
             if asked is None:
-                bq[i] = 1
+                bq[i] = 1  # asks for a 1
             else:
                 Wq[i, asked] = 2  # 2x - 1
-        bq[n], bk[n] = 1, 0  # a constant, through which the null key gets its score
+        bq[n], bk[n] = 1, 0  # a constant, for the null key's score
         for i, (source, target) in enumerate(zip(fetch, into, strict=True)):
             Wo[target, i] = 1
             if source is None:
-                bv[i] = 1
+                bv[i] = 1  # fetches a 1
             else:
                 Wv[i, source] = 1
         null_key = torch.tensor([0.0] * n + [(n - 1) / 2])
-        maps = Readout(Wq, bq), Readout(Wk, bk), Readout(Wv, bv), Readout(Wo, torch.zeros(width))
-        super().__init__(*maps, null_key, torch.zeros(d), kappa, average)
+        query, key = Readout(Wq, bq), Readout(Wk, bk)
+        value, write = Readout(Wv, bv), Readout(Wo, bo)
+        null = null_key, torch.zeros(d)
+        super().__init__(query, key, value, write, *null, kappa, average)
 
 
 def _check_pairs(width: int, given: list[int | None], there: list[int], one: str, other: str) -> None:
     if len(given) != len(there) or not there:
         raise ValueError(
-            f"{one} and {other} name as many places as each other, at least one, "
-            f"and {len(given)} and {len(there)} were given."
+            f"{one} and {other} must name equally many places, at least one; {len(given)} and {len(there)} were given."
         )
     _check_places(width, **{f"{other}[{k}]": place for k, place in enumerate(there)})
     for k, place in enumerate(given):

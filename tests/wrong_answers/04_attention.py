@@ -45,17 +45,17 @@ HALVES = [[1, 0], [0, 1]], [-0.5, -0.5]
 
 
 def gray_neighbour__finds_the_same_address():
-    """For ask=00 the next address is 10. Its key scores 0, and the key 00 scores 1: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores 0, and the key 00 scores 1: it has to be at least 1 less."""
     return SIGNS, HALVES
 
 
 def gray_neighbour__turns_the_other_way():
-    """For ask=00 the next address is 10. Its key scores -1, and the key 00 scores 0: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores -1, and the key 00 scores 0: it has to be at least 1 less."""
     return ([[0, 2], [-2, 0]], [-1, 1]), HALVES
 
 
 def gray_neighbour__forgets_the_zeros():
-    """For ask=00 the next address is 10. Its key scores 1, and the key 11 scores 1: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores 1, and the key 11 scores 1: it has to be at least 1 less."""
     return ([[0, -1], [1, 0]], [1, 0]), ([[1, 0], [0, 1]], [0, 0])
 
 
@@ -90,7 +90,7 @@ def first_visit__tries_every_number():
 
 
 def how_many__does_not_count_the_null_key():
-    """For n=1 c=0 and 0 keys that miss the average is 1, and count makes 1 of it."""
+    """For n=1 c=0 and 0 keys that miss the average is 1, and count makes 1 of it; 0 was expected."""
     return lambda n: n / 2, 0, 1, lambda average: round(1 / average)
 
 
@@ -100,5 +100,5 @@ def how_many__leaves_the_null_key_below():
 
 
 def how_many__cuts_instead_of_rounding():
-    """For n=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it."""
+    """For n=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expected."""
     return lambda n: n / 2, 0, 1, lambda average: int(1 / average) - 1

@@ -10,7 +10,7 @@ from numbers import Real
 from turing.check import Wrong, _said
 from turing.check.weights import WeightPuzzle, _cut, bits, numbers, shown
 
-GRAY = ["00", "10", "11", "01"]  # as x0 x1, each followed by the next and the last by the first
+GRAY = ["00", "01", "11", "10"]  # as x1 x0, each followed by the next and the last by the first
 
 
 def addresses(n: int) -> list[str]:
@@ -127,13 +127,16 @@ def how_many(answer: object) -> str:
             where = f"For n={n} c={c} and {misses} keys that miss"
             found = _tried(count, "count", f"{where}, where the average is {shown(average)},", average)
             if isinstance(found, bool) or not isinstance(found, Real) or found != c:
-                raise Wrong(f"{where} the average is {shown(average)}, and count makes {_cut(found)} of it.")
+                raise Wrong(
+                    f"{where} the average is {shown(average)}, and count makes {_cut(found)} of it; {c} was expected."
+                )
             tried += 1
     return f"all {tried} tables, with up to 1,000 keys that match"
 
 
 def _mapped(W: list[list[float]], b: list[float], word: str) -> list[float]:
-    return [bias + sum(w * int(bit) for w, bit in zip(row, word, strict=True)) for row, bias in zip(W, b, strict=True)]
+    x = [int(bit) for bit in reversed(word)]  # bit 0 first
+    return [bias + sum(w * bit for w, bit in zip(row, x, strict=True)) for row, bias in zip(W, b, strict=True)]
 
 
 def _function(thing: object, name: str, of: str) -> Callable:

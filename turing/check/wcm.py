@@ -53,7 +53,19 @@ def changed_rule(answer: object) -> str:
             f"For word={first.word} at step {first.step} layer {first.layer} gives {first.place} = {first.given:g}; "
             f"{first.expected:g} was expected."
         )
-    return f"{report.words} words, {report.steps:,} steps, {report.numbers:,} numbers compared"
+    changed = _count(differing(net), "number")
+    return f"{report.words} words, {report.steps:,} steps, {report.numbers:,} numbers compared, with {changed} changed"
+
+
+def differing(net: WCM21) -> int:
+    """How many numbers of a network are not those that it was compiled with."""
+    from turing.wcm import WCM21
+
+    own, found = dict(WCM21(net.machine, **net.options).named_parameters()), 0
+    for name, p in net.named_parameters():
+        q = own.get(name)
+        found += p.numel() if q is None or q.shape != p.shape else int((p != q.to(p)).sum())
+    return found
 
 
 def short_assembly(answer: object) -> str:

@@ -39,7 +39,7 @@ UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of th
 
 
 class CapacityError(OverflowError):
-    """Two cells of the tape have the same position bits: from this step on the network would be wrong.
+    """Two cells of the tape have the same position bits: from this step on the network may be wrong.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -97,7 +97,7 @@ class WCM21(nn.Module):
             adder.layouts = [wide] * (len(adder) + 1)
 
     def encode(self, word: Iterable[str]) -> Tensor:
-        """The tape that the decoder looks at, a row for each cell of the word. Shape: ``(n, w)``.
+        """The tape as it is at the start, a row for each cell of the word: symbol and position. Shape: ``(n, w)``.
 
         Chapter: :doc:`/book/05_wcm`.
         """
@@ -128,9 +128,11 @@ class WCM21(nn.Module):
         return column.to(self._like)
 
     def forward(self, column: Tensor, history: Tensor, tape: Tensor) -> Tensor:
-        """One step: the next column, still without β, from this one, the earlier ones and the tape.
+        """One step: the next column, still without β, from this one, the earlier ones and the encoded word.
 
         All columns are computed anew. Shapes: ``(…, w)``, ``(…, t, w)`` and ``(…, n, w)`` to ``(…, w)``.
+
+        Chapter: :doc:`/book/05_wcm`.
         """
         columns = torch.cat([history, column.unsqueeze(-2)], dim=-2)
         n = columns.shape[-2]
@@ -146,7 +148,7 @@ class WCM21(nn.Module):
         return columns[..., -1, :]
 
     def start(self, tape: Tensor) -> Memory:
-        """What :meth:`step` remembers before the first step: keys and values of the tape.
+        """What :meth:`step` remembers before the first step: keys and values of the encoded word.
 
         Chapter: :doc:`/book/05_wcm`.
         """
@@ -369,7 +371,7 @@ class WCM21(nn.Module):
 
 
 class Reading(NamedTuple):
-    """What a column stands for: the state, the symbol under the head, the one written before, move and position bits.
+    """What a column stands for: state, symbol under the head, what was written on the way there, move, position bits.
 
     There is no state, and no symbol, where the machine has jammed.
 

@@ -95,7 +95,7 @@ class _Box:
             body.append(_line(x, LEFT + WIDE + 10, y + HIGH / 2))
             body.append(_head(LEFT + WIDE + 3, y + HIGH / 2, "left", ATTENTION))
             body.append(f'<rect x="{x}" y="{y + 8}" width="74" height="{HIGH - 16}" rx="4" style="{pen}"/>')
-            body.append(_text(x + 37, y + 26, "word E,", "middle", SMALL, ATTENTION))
+            body.append(_text(x + 37, y + 26, "the word,", "middle", SMALL, ATTENTION))
             body.append(_text(x + 37, y + 43, "encoder", "middle", SMALL, ATTENTION))
         return body
 

@@ -50,7 +50,8 @@ def claim(module: nn.Module) -> str:
 class PreprocessForAdder(Layer):
     """Lemma C.2: copies pos2 to pos3 and appends the addend.
 
-    That is 0…01 for R and 1…11 for L. Shapes: ``(…, w)`` to ``(…, w + L)``.
+    That is 0…01 for R, 1…11 for L and 0 for a stay.
+    Shapes: ``(…, w)`` to ``(…, w + L)``.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -69,6 +70,7 @@ class PreprocessForAdder(Layer):
 class ProjectDown(Layer):
     """Drops the addend, and the carry out of the last bit, which stands in scr4.
 
+    The place of the carry is where the next module puts its flag.
     Shapes: ``(…, w + L)`` to ``(…, w)``.
 
     Chapter: :doc:`/book/05_wcm`.
@@ -82,7 +84,7 @@ class ProjectDown(Layer):
 
 
 class IndicateVisitedPosition(Lookup):
-    """Claim C.4: scr4[visited] becomes 1 if some step stood on the new position, whose bits are in pos3.
+    """Claim C.4: scr4[visited] becomes 1 if some column so far stood on the new position, whose bits are in pos3.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -94,10 +96,11 @@ class IndicateVisitedPosition(Lookup):
 
 
 class BinarySearchStep(Lookup):
-    """Claim C.5: scr3[j] becomes bit j of the last step that stood there.
+    """Claim C.5: scr3[j] becomes bit j of the number of the last column
+    that stood on the new position, and 0 if none did.
 
-    The bits above j are in scr3 already. It asks whether a step with these,
-    and with bit j set, stood on the new position.
+    The bits above j are in scr3 already. It asks whether a column with
+    these, and with bit j set, stood there.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -111,7 +114,7 @@ class BinarySearchStep(Lookup):
 
 
 class GetLastWrittenSymbol(Lookup):
-    """Claim C.6: scr1 becomes the symbol that was written at the step whose number is in scr3.
+    """Claim C.6: scr1 becomes the symbol that was written by the column whose number is in scr3.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -124,8 +127,8 @@ class GetLastWrittenSymbol(Lookup):
 class GetInitialSymbol(Lookup):
     """Lemma C.7: scr2 becomes the symbol of the word on the new position; it stays 0 off the word.
 
-    The one cross-attention: its keys and values come from the tape. Rows of the tape without a symbol are padding
-    of a batch, and their keys fit nothing.
+    The one cross-attention: its keys and values come from the word. Rows without a symbol are padding of a batch,
+    and their keys fit nothing.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -174,7 +177,7 @@ class ArrangeSymbols(Layer):
 class CombineSymbols(Layer):
     """Lemma C.8: the symbol found goes to sym1, the new position to pos2.
 
-    pos1 is cleared, for the number of the next step.
+    pos1 is cleared, for the number of the next column.
 
     Chapter: :doc:`/book/05_wcm`.
     """
