@@ -44,7 +44,9 @@ def cli(capsys):
 def shell(*argv, **options):
     """Run a command in a process of its own."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
-    return subprocess.Popen([sys.executable, "-m", "turing", *argv], **options)
+    # A shell that runs the tests in the background ignores Ctrl-C, and a process inherits that.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    return subprocess.Popen([sys.executable, "-m", "turing", *argv], preexec_fn=heed, **options)
 
 
 def redirected(redirection, *argv):

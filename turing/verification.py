@@ -106,32 +106,28 @@ def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Diverg
     results = [(0, 0, None)] * len(words)
     going = list(range(len(words)))
     vectors = network.vectors(words, max_steps)
-    step, index = 0, {}
+    step, where, index = 0, [], {}  # where in the network each number is; and its place among them
     while going:
         wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}
         going, step = list(wanted), step + 1
         if not going:
             break
-        given = next(vectors)
+        given, layers = next(vectors), list(wanted[going[0]])
+        if not where:
+            layouts = [(layer, network.layout_of(layer)) for layer in layers]
+            where = [(layer, part.name, name) for layer, layout in layouts for part in layout for name in part.names()]
+            index = {(layer, name): place for place, (layer, _, name) in enumerate(where)}
+        found = torch.cat([given[layer][going] for layer in layers], dim=-1).double().cpu()
+        target = torch.zeros_like(found)
+        for row, i in enumerate(going):
+            numbers = {index[layer, name]: x for layer, part in wanted[i].items() for name, x in part.items()}
+            target[row, list(numbers)] = torch.tensor(list(numbers.values()), dtype=torch.float64)
         wrong: dict[int, Divergence] = {}
-        compared = 0
-        for layer in next(iter(wanted.values())):
-            layout = network.layout_of(layer)
-            if layer not in index:
-                index[layer] = {name: place for place, name in enumerate(layout.names())}
-            target = torch.zeros(len(going), layout.width, dtype=torch.float64)
-            ones = [(row, index[layer][name], x) for row, i in enumerate(going) for name, x in wanted[i][layer].items()]
-            rows, places, values = map(list, zip(*ones, strict=True)) if ones else ([], [], [])
-            target[rows, places] = torch.tensor(values, dtype=torch.float64)
-            found = given[layer][going].double().cpu()
-            compared += layout.width
-            for row, place in (~(found == target)).nonzero().tolist():
-                if going[row] not in wrong:
-                    wrong[going[row]] = Divergence(
-                        words[going[row]], step, layer, layout.of(place).name, layout.name(place),
-                        found[row, place].item(), target[row, place].item(),
-                    )  # fmt: skip
+        for row, place in (~(found == target)).nonzero().tolist():
+            if going[row] not in wrong:
+                numbers = found[row, place].item(), target[row, place].item()
+                wrong[going[row]] = Divergence(words[going[row]], step, *where[place], *numbers)
         for i in going:
-            results[i] = (results[i][0] + 1, results[i][1] + compared, wrong.get(i))
+            results[i] = (results[i][0] + 1, results[i][1] + len(where), wrong.get(i))
         going = [i for i in going if i not in wrong]
     return results
