@@ -220,9 +220,9 @@ def random_machines_are_exact(examples: int, T: int, dtype: torch.dtype | None) 
     def compare(machine_and_words, dtype):
         nonlocal long, steps, tried
         machine, words = machine_and_words
-        if dtype is torch.float32:
+        if tried % 10 == 0:
             steps += exact(machine, words, T, dtype, bits=(T + 7).bit_length())
-        else:  # how a run is read off the columns does not depend on the number type
+        else:  # how a run is read off the columns is tried on every tenth; the columns themselves on all
             report = turing.verify(compiled(machine, T, dtype, bits=(T + 7).bit_length()), machine, words)
             assert report, str(report)
             steps += report.steps
