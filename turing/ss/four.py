@@ -1,0 +1,79 @@
+"""The network of four layers a step: F4 reads, F3 detects the rule, F2 applies it, F1 puts the vector together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+
+from turing.cantor import Cantor
+from turing.layout import Layout
+from turing.ss.layers import Saturated
+from turing.stack import StackMachine
+
+OPERATIONS = ("noop", "push0", "push1", "pop")
+
+
+def four_layers(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> dict[str, Saturated]:
+    p, (d0, d1), b = machine.p, code.digits, code.base
+    rules = list(machine.rules.items())
+    column = Layout(st=machine.states, q=p)
+    seen = column + Layout(one=p, some=p)
+    detected = Layout(rule=[_rule_name(key) for key, _ in rules], q=p, one=p, some=p)
+    applied = Layout(st=machine.states, **dict.fromkeys(OPERATIONS, p))
+    top = {None: 0, machine.symbols[0]: 1, machine.symbols[1]: 2}
+
+    F4 = {i: {i: 1} for i in range(column.width)}
+    for i in range(p):
+        F4[seen.one[i]] = {column.q[i]: b, None: -(d0 + 1)}  # σ(bq - d0 - 1) = the top symbol
+        F4[seen.some[i]] = {column.q[i]: b}  # σ(bq) = not empty
+
+    F3 = {}
+    for r, ((state, *tops), _) in enumerate(rules):
+        row = {seen.st[state]: 1, None: 0}
+        for i, symbol in enumerate(tops):
+            level = top[symbol]
+            if level == 0:
+                row[seen.some[i]] = -1  # 1 - some
+            elif level == 1:
+                row[seen.some[i]], row[seen.one[i]], row[None] = 1, -1, row[None] - 1
+            else:
+                row[seen.one[i]], row[None] = 1, row[None] - 1
+        F3[detected.rule[r]] = row
+    for name in ("q", "one", "some"):
+        F3 |= {detected[name][i]: {seen[name][i]: 1} for i in range(p)}
+
+    F2 = {applied.st[state]: {} for state in machine.states}
+    lines = {
+        "noop": lambda i: {detected.q[i]: 1},
+        "push0": lambda i: {detected.q[i]: Fraction(1, b), None: Fraction(d0, b)},
+        "push1": lambda i: {detected.q[i]: Fraction(1, b), None: Fraction(d1, b)},
+        "pop": lambda i: {detected.q[i]: b, detected.some[i]: -d0, detected.one[i]: d0 - d1},
+    }
+    for i in range(p):
+        for name in OPERATIONS:
+            F2[applied[name][i]] = lines[name](i)
+    for r, (_, (target, *operations)) in enumerate(rules):
+        F2[applied.st[target]][detected.rule[r]] = 1
+        for i, operation in enumerate(operations):
+            for name in OPERATIONS:
+                if name != operation_name(machine, operation):
+                    F2[applied[name][i]][detected.rule[r]] = -1  # a stack that another operation makes is below 0
+
+    F1 = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
+    F1 |= {column.q[i]: {applied[name][i]: 1 for name in OPERATIONS} for i in range(p)}
+    return {
+        "F4": Saturated(column, seen, F4, dtype=dtype),
+        "F3": Saturated(seen, detected, F3, dtype=dtype),
+        "F2": Saturated(detected, applied, F2, list(detected.q), dtype=dtype),
+        "F1": Saturated(applied, column, F1, dtype=dtype),
+    }
+
+
+def operation_name(machine: StackMachine, operation: tuple[str, str | None]) -> str:
+    kind, symbol = operation
+    return f"push{machine.symbols.index(symbol)}" if kind == "push" else kind
+
+
+def _rule_name(key: tuple[str | None, ...]) -> str:
+    return " ".join("–" if part is None else part for part in key)

@@ -1,0 +1,114 @@
+"""The network of one layer a step: it detects what the new stacks will begin with while it makes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import torch
+
+from turing.cantor import Cantor
+from turing.layout import Layout
+from turing.ss.four import OPERATIONS, operation_name
+from turing.ss.layers import Saturated
+from turing.stack import StackMachine
+
+START = "start"
+
+
+def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
+    """What a step can do: the next state and the operations; and a beginning, if no step leads to the initial state."""
+    found = list(
+        dict.fromkeys(
+            (target, *(operation_name(machine, operation) for operation in operations))
+            for target, *operations in machine.rules.values()
+        )
+    )
+    if machine.initial not in {target for target, *_ in found}:
+        found.insert(0, (machine.initial, *[START] * machine.p))
+    return found
+
+
+def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
+    """Whole factors c for the stacks, so that Σ cᵢyᵢ tells whether every stack i begins with its level or a higher one.
+
+    y = bq lies in {0}, [d₀, d₀ + 1) or [d₁, d₁ + 1). If all do, the sum is at least Σ cᵢd; if one does not, it has to be at
+    least 1 less.
+    """
+    b, (d0, d1) = code.base, code.digits
+    n1, n2 = levels.count(1), levels.count(2)
+    for c in range(1, b + 1):
+        without_one = d0 - (n1 - 1) * (b - d0) - c * n2 * (b - d1) if n1 else 1
+        without_two = c * (d1 - d0 - 1 - (n2 - 1) * (b - d1)) - n1 * (b - d0) if n2 else 1
+        if without_one >= 1 and without_two >= 1:
+            return tuple({0: 0, 1: 1, 2: c}[level] for level in levels)
+    raise ValueError(
+        f"base={b} with digits={code.digits} is too small for {len(levels)} stacks in one layer: a sum over stacks "
+        f"cannot tell {levels} apart. Take base {10 * len(levels) ** 2} with digits "
+        f"{(10 * len(levels) ** 2 - 1 - 4 * len(levels), 10 * len(levels) ** 2 - 1)}."
+    )
+
+
+def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> Saturated:
+    p, (d0, d1), b = machine.p, code.digits, code.base
+    classes = classes_of(machine)
+    levels = list(product(range(3), repeat=p))
+    top = (None, *machine.symbols)
+    column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
+    det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
+
+    def add(row, terms, factor=1):
+        for place, value in terms.items():
+            row[place] = row.get(place, 0) + factor * value
+        return row
+
+    def exactly(k, u):
+        """1 if the last step was of class k and the stacks begin exactly with u."""
+        row = {}
+        for up in product((0, 1), repeat=p):
+            v = tuple(level + more for level, more in zip(u, up, strict=True))
+            if max(v) <= 2:
+                row[det[k, v]] = (-1) ** sum(up)
+        return row
+
+    chosen = [{} for _ in classes]  # of each class, 1 if the next step is of it
+    for k, (state, *_) in enumerate(classes):
+        for u in levels:
+            rule = machine.rules.get((state, *(top[level] for level in u)))
+            if rule:
+                target = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
+                add(chosen[classes.index(target)], exactly(k, u))
+
+    def unit(i, level):
+        return tuple(level if j == i else 0 for j in range(p))
+
+    some = [{det[k, unit(i, 1)]: 1 for k in range(len(classes))} for i in range(p)]
+    one = [{det[k, unit(i, 2)]: 1 for k in range(len(classes))} for i in range(p)]
+    stack = [{column[name][i]: 1 for name in OPERATIONS} for i in range(p)]
+
+    def line(i, name):
+        """The stack that an operation makes."""
+        if name in ("noop", START):
+            return dict(stack[i])
+        if name == "pop":
+            return add(add(add({}, stack[i], b), some[i], -d0), one[i], d0 - d1)
+        return add({None: Fraction((d0, d1)[name == "push1"], b)}, stack[i], Fraction(1, b))
+
+    rows = {}
+    for i, name in product(range(p), OPERATIONS):
+        row = rows[column[name][i]] = line(i, name)
+        for k, (_, *operations) in enumerate(classes):
+            if operations[i] != name:
+                add(row, chosen[k], -1)
+    for k, (_, *operations) in enumerate(classes):
+        for v in levels:
+            c = factors(code, v)
+            far = 1 + sum(c) * b
+            row = rows[det[k, v]] = {None: 1 - far - sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))}
+            add(row, chosen[k], far)
+            for i, name in enumerate(operations):
+                add(row, line(i, name), c[i] * b)
+    late = [column[name][i] for name in OPERATIONS for i in range(p)]
+    layer = Saturated(column, column, rows, late, dtype)
+    layer.classes, layer.det = classes, det
+    return layer

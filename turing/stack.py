@@ -1,0 +1,316 @@
+"""Machines with stacks instead of a tape, their interpreter, and any Turing machine as one with two binary stacks.
+
+Chapter: :doc:`/book/07_ss`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+from turing.machine import Configuration, TuringMachine, _limit, _listed
+
+__all__ = ["Moment", "StackMachine", "StackRun", "TwoStacks", "balanced"]
+
+ANY = "*"
+Operation = tuple[str, str | None]  # ("push", x), ("pop", None), ("noop", None)
+
+
+class Moment(NamedTuple):
+    """State and stacks, the top of each first, after ``step`` steps.
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    step: int
+    state: str
+    stacks: tuple[tuple[str, ...], ...]
+
+    @property
+    def tops(self) -> tuple[str | None, ...]:
+        return tuple(stack[0] if stack else None for stack in self.stacks)
+
+    def __str__(self) -> str:
+        return f"{self.state}  {' | '.join(''.join(stack) or '–' for stack in self.stacks)}"
+
+
+@dataclass(frozen=True)
+class StackRun:
+    """How a run of a stack machine ended: ``status`` is ``"halted"``, ``"jammed"`` or ``"limit"``.
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    status: str
+    state: str
+    steps: int
+    stacks: tuple[tuple[str, ...], ...]
+
+
+class StackMachine:
+    """A machine with p stacks over two symbols (section 6.1 of the paper).
+
+    ``delta`` maps ``(state, top of stack 0, …)`` to ``(next state, operation on stack 0, …)``. A top is a symbol, None
+    for an empty stack, or ``"*"`` for any; a rule with fewer stars beats one with more. An operation is ``"noop"``,
+    ``"push x"`` or ``"pop"``.
+
+    >>> parity = StackMachine({("even", "1"): ("odd", "pop"), ("odd", "1"): ("even", "pop"),
+    ...                        ("even", None): ("T", "noop"), ("odd", None): ("F", "noop")}, "even", {"T", "F"})
+    >>> parity.run("111").state
+    'F'
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    def __init__(
+        self,
+        delta: Mapping[tuple[str | None, ...], tuple[str, ...]],
+        initial: str | None = None,
+        terminal: Iterable[str] = (),
+        symbols: Iterable[str] | None = None,
+    ):
+        rules = {_key(key): _value(key, value) for key, value in dict(delta).items()}
+        if not rules:
+            raise ValueError("This machine has no rules. Give at least one: {(state, top, …): (next state, operation, …)}.")
+        self.p = len(next(iter(rules))) - 1
+        for key, value in rules.items():
+            if len(key) != self.p + 1 or len(value) != self.p + 1 or self.p < 1:
+                raise ValueError(
+                    f"A rule names a state and something for each stack, as many in all rules, and this one was given: "
+                    f"{key!r}: {(value[0], *map(_said, value[1:]))!r}."
+                )
+        self.terminal = frozenset([terminal] if isinstance(terminal, str) else terminal)
+        self.symbols = self._two(rules, symbols)
+        self.initial = next(q for q, *_ in rules if q != ANY) if initial is None else initial
+        named = [q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY]
+        self.states = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
+        if self.initial not in named:
+            raise ValueError(f"The initial state {self.initial!r} is on no rule. Those of the rules: {_listed(set(named))}.")
+        self.rules = self._expanded(rules)
+
+    def _two(self, rules, symbols) -> tuple[str, str]:
+        """The two symbols, in order: as given, 0 before 1, or as they appear."""
+        used = [top for key in rules for top in key[1:] if top not in (None, ANY)]
+        used += [x for value in rules.values() for kind, x in value[1:] if kind == "push"]
+        found = list(dict.fromkeys([*map(str, symbols or ()), *used]))
+        if len(found) > 2:
+            raise ValueError(f"A stack here is binary, and these symbols are used: {_listed(found)}. Two are allowed.")
+        spare = [x for x in ("0", "1") if x not in found]
+        found += spare[: 2 - len(found)]
+        return tuple(sorted(found)) if set(found) == {"0", "1"} else tuple(found)
+
+    def _expanded(self, rules) -> dict[tuple[str | None, ...], tuple]:
+        """A rule for each state and tops that has one, without stars."""
+        table: dict[tuple[str | None, ...], tuple] = {}
+        for q in self.states:
+            for tops in product((None, *self.symbols), repeat=self.p):
+                here = (q, *tops)
+                fitting = [key for key in rules if all(a in (ANY, b) for a, b in zip(key, here, strict=True))]
+                if not fitting:
+                    continue
+                stars = min(key.count(ANY) for key in fitting)
+                best = [key for key in fitting if key.count(ANY) == stars]
+                if len({rules[key] for key in best}) > 1:
+                    raise ValueError(f"Two rules contradict each other on {here!r}: {best[0]!r} and {best[1]!r}.")
+                if q in self.terminal:
+                    if any(key[0] == q for key in best):
+                        raise ValueError(f"State {q!r} is terminal, and a rule was given for it: {best[0]!r}.")
+                    continue
+                table[here] = rules[best[0]]
+        return table
+
+    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
+        """The moments of a run, the first one with the stacks given, the rest of the stacks empty.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        return self._moments(self.stacks(*stacks), _limit(max_steps))
+
+    def stacks(self, *stacks: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """Stacks to begin with, one for each of the machine's, each from the top down."""
+        if len(stacks) > self.p:
+            raise ValueError(f"This machine has {self.p} stacks, and {len(stacks)} were given.")
+        filled = [tuple(map(str, stack)) for stack in stacks] + [()] * (self.p - len(stacks))
+        for number, stack in enumerate(filled):
+            for symbol in stack:
+                if symbol not in self.symbols:
+                    raise ValueError(
+                        f"Symbol {symbol!r} (on stack {number}) is not one of this machine's: {_listed(self.symbols)}."
+                    )
+        return tuple(filled)
+
+    def _moments(self, stacks, limit: int) -> Iterator[Moment]:
+        now = Moment(0, self.initial, stacks)
+        yield now
+        while now.step < limit and (rule := self.rules.get((now.state, *now.tops))):
+            after = tuple(_done(stack, *operation) for stack, operation in zip(now.stacks, rule[1:], strict=True))
+            now = Moment(now.step + 1, rule[0], after)
+            yield now
+
+    def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
+        """Run with these stacks, and say how it ended.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        for now in self.trace(*stacks, max_steps=max_steps):
+            pass
+        return StackRun(self.status(now, max_steps), now.state, now.step, now.stacks)
+
+    def status(self, now: Moment, limit: int) -> str:
+        if now.state in self.terminal:
+            return "halted"
+        return "jammed" if (now.state, *now.tops) not in self.rules else "limit"
+
+    def __repr__(self) -> str:
+        return f"<StackMachine: {len(self.states)} states, {self.p} stacks, {len(self.rules)} rules>"
+
+
+def balanced() -> StackMachine:
+    """Balanced parentheses with two stacks: the word on stack 0, the open parentheses on stack 1.
+
+    >>> [balanced().run(word).state for word in ("", "(())", "())", "(")]
+    ['T', 'T', 'F', 'F']
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+    rules = {}
+    for q in ("I", "R"):
+        rules |= {
+            (q, "(", None): ("R", "pop", "push ("),
+            (q, "(", "("): ("R", "pop", "push ("),
+            (q, ")", "("): ("R", "pop", "pop"),
+            (q, ")", None): ("F", "noop", "noop"),
+            (q, None, "("): ("F", "noop", "noop"),
+            (q, None, None): ("T", "noop", "noop"),
+        }
+    return StackMachine(rules, "I", {"T", "F"}, "()")
+
+
+class TwoStacks:
+    """Any Turing machine as a machine with two binary stacks: the cells left and right of the head.
+
+    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits, the blank k zeros, so an empty stack reads as
+    blanks. A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
+    micro-step; a stay is one micro-step.
+
+    >>> import turing
+    >>> two = TwoStacks(turing.zoo["balanced_parentheses"])
+    >>> two.k, len(two.machine.states), len(two.machine.rules)
+    (3, 68, 387)
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    def __init__(self, machine: TuringMachine):
+        self.turing, self.k = machine, max(1, (len(machine.symbols) - 1).bit_length())
+        self.code = {a: tuple(n >> i & 1 for i in range(self.k)) for n, a in enumerate(machine.symbols)}
+        self.symbol = {bits: a for a, bits in self.code.items()}
+        self.control: dict[str, tuple[str, str]] = {}  # names of states that stand for a state and a symbol
+        rules: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+        for q, a in product(machine.states, machine.symbols):
+            self.control[_name(q, a)] = (q, a)
+            if (q, a) in machine.delta:
+                self._step(rules, q, a, *machine.delta[q, a])
+        terminal = [name for name, (q, _) in self.control.items() if q in machine.halting]
+        self.machine = _Built(rules, _name(machine.initial, machine.blank), terminal, self.control)
+
+    def _step(self, rules, q, a, target, written, move) -> None:
+        if move == 0:
+            for tops in product((None, "0", "1"), repeat=2):
+                rules[(_name(q, a), *tops)] = (_name(target, written), "noop", "noop")
+            return
+        self._micro(rules, _name(q, a), target, move, self.code[written], ())
+
+    def _micro(self, rules, state: str, target: str, move: int, left: tuple[int, ...], read: tuple[int, ...]) -> None:
+        """Rules that push the last of the bits left and pop the next one to be read, and those that follow."""
+        known = {bits[: len(read) + 1] for bits in self.symbol}
+        for top in (None, "0", "1"):
+            bits = (*read, int(top == "1"))
+            if bits not in known:
+                continue
+            rest = left[:-1]
+            after = _name(target, self.symbol[bits]) if not rest else _name(target, "RL"[move < 0], rest, bits)
+            push, pop = f"push {left[-1]}", "noop" if top is None else "pop"
+            new = (after, push, pop) if move > 0 else (after, pop, push)
+            for other in (None, "0", "1"):
+                rules[(state, other, top) if move > 0 else (state, top, other)] = new
+            if rest and (after, None, None) not in rules:
+                self._micro(rules, after, target, move, rest, bits)
+
+    def start(self, word: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """State and stacks for a word, the head on its first symbol.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        tape = self.turing.tape(word)
+        first = tape.get(0, self.turing.blank)
+        bits = (str(bit) for cell in range(1, len(tape)) for bit in self.code[tape[cell]])
+        return _name(self.turing.initial, first), (), tuple(bits)
+
+    def trace(self, word: Sequence[str], max_steps: int) -> Iterator[tuple[Moment, bool]]:
+        """The moments of the stack machine, each with whether a step of the Turing machine ends there."""
+        state, *stacks = self.start(word)
+        now = Moment(0, state, tuple(map(tuple, stacks)))
+        done = 0
+        while True:
+            whole = now.state in self.control
+            yield now, whole
+            if whole and done == max_steps:
+                return
+            rule = self.machine.rules.get((now.state, *now.tops))
+            if rule is None:
+                return
+            done += whole
+            after = tuple(_done(stack, *operation) for stack, operation in zip(now.stacks, rule[1:], strict=True))
+            now = Moment(now.step + 1, rule[0], after)
+
+    def symbols(self, stack: Sequence[str]) -> list[str]:
+        """The symbols that bits on a stack stand for, from the top; a group cut off at the bottom is filled with 0."""
+        bits = [int(bit) for bit in stack]
+        bits += [0] * (-len(bits) % self.k)
+        return [self.symbol[tuple(bits[i : i + self.k])] for i in range(0, len(bits), self.k)]
+
+
+class _Built(StackMachine):
+    """A stack machine whose rules are complete and right by construction: nothing is expanded or searched."""
+
+    def __init__(self, rules, initial, terminal, control):
+        self.p, self.symbols, self.initial, self.terminal = 2, ("0", "1"), initial, frozenset(terminal)
+        named = [q for key, value in rules.items() for q in (key[0], value[0])]
+        self.states = tuple(dict.fromkeys([*control, *named]))
+        self.rules = {key: (value[0], *map(_operation, value[1:])) for key, value in rules.items()}
+
+
+def _name(q: str, *rest) -> str:
+    return repr((q, *rest)) if len(rest) > 1 or " " in q else f"{q} {rest[0]}"
+
+
+def _key(key) -> tuple:
+    if not isinstance(key, tuple) or not isinstance(key[0], str):
+        raise ValueError(f"A rule begins (state, top of stack 0, …), and {key!r} was given.")
+    return (key[0], *(top if top is None else str(top) for top in key[1:]))
+
+
+def _value(key, value) -> tuple:
+    if not isinstance(value, (tuple, list)) or not value or not isinstance(value[0], str):
+        raise ValueError(f"A rule ends (next state, operation on stack 0, …), and {value!r} was given for {key!r}.")
+    return (value[0], *map(_operation, value[1:]))
+
+
+def _operation(text: str) -> Operation:
+    parts = text.split() if isinstance(text, str) else []
+    if parts in (["noop"], ["pop"]):
+        return parts[0], None
+    if len(parts) == 2 and parts[0] == "push":
+        return "push", parts[1]
+    raise ValueError(f"An operation is 'noop', 'pop' or 'push x', and {text!r} was given.")
+
+
+def _said(operation: Operation) -> str:
+    return " ".join(filter(None, operation))
+
+
+def _done(stack: tuple[str, ...], kind: str, symbol: str | None) -> tuple[str, ...]:
+    return (symbol, *stack) if kind == "push" else stack[1:] if kind == "pop" else stack
