@@ -232,7 +232,7 @@ class TwoStacks:
                 continue
             rest = left[:-1]
             after = _name(target, self.symbol[bits]) if not rest else _name(target, "RL"[move < 0], rest, bits)
-            push, pop = f"push {left[-1]}", "noop" if top is None else "pop"
+            push, pop = f"push {left[-1]}", "pop"  # an empty stack stays empty
             new = (after, push, pop) if move > 0 else (after, pop, push)
             for other in (None, "0", "1"):
                 rules[(state, other, top) if move > 0 else (state, top, other)] = new
