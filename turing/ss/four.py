@@ -14,7 +14,13 @@ from turing.stack import StackMachine
 OPERATIONS = ("noop", "push0", "push1", "pop")
 
 
-def four_layers(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> dict[str, Saturated]:
+def four_layers(
+    machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed"
+) -> dict[str, Saturated]:
+    """The layers F4, F3, F2 and F1 by name.
+
+    Chapter: :doc:`/book/07_ss`.
+    """
     p, (d0, d1), b = machine.p, code.digits, code.base
     rules = list(machine.rules.items())
     column = Layout(st=machine.states, q=p)
@@ -53,12 +59,19 @@ def four_layers(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> dict
     for i in range(p):
         for name in OPERATIONS:
             F2[applied[name][i]] = lines[name](i)
-    for r, (_, (target, *operations)) in enumerate(rules):
-        F2[applied.st[target]][detected.rule[r]] = 1
-        for i, operation in enumerate(operations):
-            for name in OPERATIONS:
-                if name != operation_name(machine, operation):
-                    F2[applied[name][i]][detected.rule[r]] = -1  # a stack that another operation makes is below 0
+    effects = [
+        {applied.st[target]: 1}
+        | {
+            applied[name][i]: -1  # a stack that another operation makes is below 0
+            for i, operation in enumerate(operations)
+            for name in OPERATIONS
+            if name != operation_name(machine, operation)
+        }
+        for target, *operations in machine.rules.values()
+    ]
+    for r, effect in enumerate(solved(torch.eye(len(rules)), effects, applied.width, weights)):
+        for place, value in effect.items():
+            F2[place][detected.rule[r]] = value
 
     F1 = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
     F1 |= {column.q[i]: {applied[name][i]: 1 for name in OPERATIONS} for i in range(p)}
@@ -68,6 +81,26 @@ def four_layers(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> dict
         "F2": Saturated(detected, applied, F2, list(detected.q), dtype=dtype),
         "F1": Saturated(applied, column, F1, dtype=dtype),
     }
+
+
+def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int, weights: str) -> list[dict[int, int]]:
+    """For each feature what it adds to each place, so that every configuration gets what is wanted.
+
+    ``features`` has a row for each configuration. In closed form the caller has made it the identity; least squares
+    solves for any, and its solution is rounded to whole numbers.
+    """
+    if weights == "closed":
+        return wanted
+    if weights != "least squares":
+        raise ValueError(f"weights is 'closed' or 'least squares', and {weights!r} was given.")
+    target = torch.zeros(len(wanted), width, dtype=torch.float64)
+    for row, effect in enumerate(wanted):
+        for place, value in effect.items():
+            target[row, place] = value
+    found = torch.linalg.lstsq(features.double(), target, driver="gelsd").solution
+    if (found - found.round()).abs().max() > 1e-6:
+        raise ArithmeticError("The least-squares solution is not one of whole numbers.")
+    return [{place: int(row[place].round()) for place in row.round().nonzero().flatten().tolist()} for row in found]
 
 
 def operation_name(machine: StackMachine, operation: tuple[str, str | None]) -> str:

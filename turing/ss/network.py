@@ -1,10 +1,11 @@
-"""The recurrent network of a stack machine: one forward pass is one step. And that of any Turing machine."""
+"""The recurrent network of a stack machine: one forward pass is one step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,20 +14,51 @@ from turing.cantor import Cantor, DepthError, Number
 from turing.layout import Layout
 from turing.machine import _limit
 from turing.ss.four import OPERATIONS, four_layers, operation_name
-from turing.ss.realtime import one_layer
+from turing.ss.realtime import classes_of, one_layer
 from turing.stack import Moment, StackMachine, StackRun
 
-__all__ = ["StackNetwork"]
+__all__ = ["Reading", "StackNetwork"]
 
-ARITHMETICS = {"float32": torch.float32, "float64": torch.float64, "exact": torch.float64}
+TYPES = {"float32": torch.float32, "float64": torch.float64, "exact": torch.float64}
+
+
+class Reading(NamedTuple):
+    """What a step has done: the state it leads to, and the operation on each stack. No state where no rule applied."""
+
+    state: str | None
+    operations: tuple[str, ...]
+
+
+class Scaled(Sequence):
+    """Whole numbers that stand for multiples of 1 / unit, read as fractions."""
+
+    def __init__(self, numbers: list[int], unit: int):
+        self.numbers, self.unit = numbers, unit
+
+    def __getitem__(self, i):
+        return Fraction(self.numbers[i], self.unit)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"Scaled({list(self)})"
+
+
+Vectors = dict[str, Sequence[Number]]
 
 
 class StackNetwork(nn.Module):
     """The network of Siegelmann and Sontag for a machine with p binary stacks (section 6 of the paper).
 
-    ``version`` 4 has the layers F4, F3, F2 and F1, 1 a single one. ``arithmetic`` is ``"exact"``, ``"float32"`` or
-    ``"float64"``. Base and digits are 4 and (1, 3) for version 4, 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1, unless
-    given.
+    ``version`` 4 has the layers F4, F3, F2 and F1, version 1 a single one. ``arithmetic`` is ``"exact"``, ``"float32"`` or
+    ``"float64"``. Base and digits are 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1,
+    unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in the paper.
+
+    >>> from turing.stack import balanced
+    >>> net = StackNetwork(balanced(), arithmetic="float32")
+    >>> net.run("(())").state, [layer.weight.shape[0] for layer in net.layers.values()]
+    ('T', [10, 18, 12, 6])
 
     Chapter: :doc:`/book/07_ss`.
     """
@@ -38,76 +70,173 @@ class StackNetwork(nn.Module):
         base: int | None = None,
         digits: tuple[int, int] | None = None,
         arithmetic: str = "exact",
+        weights: str = "closed",
     ):
         super().__init__()
-        if version not in (4, 1):
-            raise ValueError(f"version is 4, for four layers a step, or 1, for one, and {version!r} was given.")
-        if arithmetic not in ARITHMETICS:
-            raise ValueError(f"An arithmetic is one of {', '.join(ARITHMETICS)}, and {arithmetic!r} was given.")
+        if version not in (4, 1) or isinstance(version, bool):
+            raise ValueError(f"version is 4, for four layers a step, or 1, for one layer, and {version!r} was given.")
+        if arithmetic not in TYPES:
+            raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
         if (base is None) != (digits is None):
-            raise ValueError("base and digits go together, and one of them was given.")
-        p = machine.p
+            raise ValueError("base and digits go together, and one of them was given without the other.")
         if base is None:
-            base, digits = (4, (1, 3)) if version == 4 else (10 * p * p, (10 * p * p - 1 - 4 * p, 10 * p * p - 1))
+            great = 10 * machine.p**2
+            base, digits = (4, (1, 3)) if version == 4 else (great, (great - 1 - 4 * machine.p, great - 1))
         self.machine, self.version, self.arithmetic = machine, version, arithmetic
         self.code = Cantor(base, digits, arithmetic)
-        dtype = ARITHMETICS[arithmetic]
-        if version == 4:
-            layers = four_layers(machine, self.code, dtype)
-        else:
-            layers = {"step": one_layer(machine, self.code, dtype)}
-        self.layers = nn.ModuleDict(layers)
-        self.layout = next(iter(self.layers.values())).layouts[0]
+        build = four_layers if version == 4 else one_layer
+        self.layers = nn.ModuleDict(build(machine, self.code, TYPES[arithmetic], weights))
+        self.layout: Layout = next(iter(self.layers.values())).layouts[0]
+        self.rules = list(machine.rules.values())
+        self.classes = classes_of(machine)
 
     def forward(self, column: Tensor) -> Tensor:
-        """One step in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
+        """One step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
         for layer in self.layers.values():
             column = layer(column)
         return column
 
     def initial(self, *stacks: Iterable[str], state: str | None = None) -> list[Number]:
-        """The first column, as numbers of the arithmetic."""
+        """The first column in the numbers of the arithmetic: the state, and the stacks as numbers.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
         stacks, column = self.machine.stacks(*stacks), [0 * self.code.unit] * self.layout.width
         state = self.machine.initial if state is None else state
         values = [self.code.encode(map(self.machine.symbols.index, stack)) for stack in stacks]
+        places = self.layout.q if self.version == 4 else self.layout.noop
+        for i, value in zip(places, values, strict=True):
+            column[i] = value
         if self.version == 4:
             column[self.layout.st[state]] = self.code.unit
-            for i, value in enumerate(values):
-                column[self.layout.q[i]] = value
             return column
-        layer = self.layers["step"]
-        k = layer.class_of(state)
-        now = tuple(1 + self.machine.symbols.index(stack[0]) if stack else 0 for stack in stacks)
+        k = next(k for k, (target, *_) in enumerate(self.classes) if target == state)
         for v in product(range(3), repeat=self.machine.p):
-            if all(level <= here for level, here in zip(v, now, strict=True)):
-                column[layer.det[k, v]] = self.code.unit
-        for i, value in enumerate(values):
-            column[self.layout.noop[i]] = value
+            if all(level <= self._level(stack) for level, stack in zip(v, stacks, strict=True)):
+                column[self.detector(k, v)] = self.code.unit
         return column
 
-    @torch.no_grad()
-    def steps(self, column: Sequence[Number]) -> Iterator[dict[str, list[Number]]]:
-        """For each step, the column it begins with and what leaves each layer, by name."""
-        if self.arithmetic == "exact":
-            yield from self._exact(column)
-            return
-        x = torch.tensor(column, dtype=ARITHMETICS[self.arithmetic])
-        while True:
-            found = {"column": x}
-            for name, layer in self.layers.items():
-                found[name] = x = layer(x)
-            yield {name: vector.tolist() for name, vector in found.items()}
+    def _level(self, stack: Sequence[str]) -> int:
+        return 1 + self.machine.symbols.index(stack[0]) if stack else 0
 
-    def _exact(self, column: Sequence[Fraction]) -> Iterator[dict[str, list[Fraction]]]:
+    def detector(self, k: int, levels: tuple[int, ...]) -> int:
+        """The place of the detector of version 1 for a class of steps and what the stacks begin with."""
+        place = k
+        for level in levels:
+            place = 3 * place + level
+        return self.layout.det[place]
+
+    def steps(self, column: Sequence[Number]) -> Iterator[Vectors]:
+        """For each step, from a first column on, every vector by the name of the layer that it leaves.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        return self._exact(column) if self.arithmetic == "exact" else self._floats(column)
+
+    @torch.no_grad()
+    def _floats(self, column: Sequence[float]) -> Iterator[Vectors]:
+        x = torch.tensor(column, dtype=TYPES[self.arithmetic])
+        while True:
+            found = {"column": x.tolist()}
+            for name, layer in self.layers.items():
+                x = layer(x)
+                found[name] = x.tolist()
+            yield found
+
+    def _exact(self, column: Sequence[Fraction]) -> Iterator[Vectors]:
         unit, base = 1, self.code.base
         while any((value * unit).denominator > 1 for value in column):
             unit *= base
         x = [int(value * unit) for value in column]
         while True:
-            found = {"column": _Scaled(x, unit)}
+            found: Vectors = {"column": Scaled(x, unit)}
             for name, layer in self.layers.items():
                 x, unit = layer.exact(x, unit)
-                found[name] = _Scaled(x, unit)
-            yield found
-            while unit > 1 and all(value % base == 0 for value in x):
+                found[name] = Scaled(x, unit)
+            while unit > 1 and unit % base == 0 and all(value % base == 0 for value in x):
                 x, unit = [value // base for value in x], unit // base
+            yield found
+
+    def read(self, vectors: Vectors) -> Reading:
+        """What a step has done, as its own detectors say.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        if self.version == 4:
+            found = vectors["F3"]
+            fired = [r for r, place in enumerate(self.layers["F3"].layouts[1].rule) if found[place] > 0.5]
+            if not fired:
+                return Reading(None, ())
+            (rule,) = (self.rules[r] for r in fired)
+            return Reading(rule[0], tuple(operation_name(self.machine, operation) for operation in rule[1:]))
+        found, lowest = vectors["step"], (0,) * self.machine.p
+        fired = [k for k in range(len(self.classes)) if found[self.detector(k, lowest)] > 0.5]
+        if not fired:
+            return Reading(None, ())
+        (kind,) = (self.classes[k] for k in fired)
+        return Reading(kind[0], kind[1:])
+
+    def stacks(self, column: Sequence[Number]) -> tuple[Number, ...]:
+        """The stacks of a column as numbers.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        if self.version == 4:
+            return tuple(column[i] for i in self.layout.q)
+        return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
+
+    def follow(self, column: Sequence[Number], depths: Sequence[int]) -> Iterator[tuple[Vectors, Reading]]:
+        """The steps with their readings; refuses the one that makes a stack deeper than the arithmetic can hold.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        depths = list(depths)
+        for number, vectors in enumerate(self.steps(column), start=1):
+            reading = self.read(vectors)
+            for i, operation in enumerate(reading.operations):
+                depths[i] = max(0, depths[i] + (operation.startswith("push") - (operation == "pop")))
+                if self.code.depth is not None and depths[i] > self.code.depth:
+                    raise DepthError(f"At step {number}, on stack {i}: {self.code.full(depths[i])}")
+            yield vectors, reading
+
+    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
+        """Run the network, and yield the moments that its columns stand for.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        return self._moments(self.machine.stacks(*stacks), _limit(max_steps))
+
+    def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
+        now = Moment(0, self.machine.initial, stacks)
+        yield now
+        if now.state in self.machine.terminal or not limit:
+            return
+        for vectors, reading in self.follow(self.initial(*stacks), [len(stack) for stack in stacks]):
+            if reading.state is None:
+                return
+            last = vectors["F1" if self.version == 4 else "step"]
+            symbols = (self.code.decode(value) for value in self.stacks(last))
+            found = tuple(tuple(self.machine.symbols[bit] for bit in bits) for bits in symbols)
+            now = Moment(now.step + 1, reading.state, found)
+            yield now
+            if now.state in self.machine.terminal or now.step == limit:
+                return
+
+    def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
+        """Run the network, and say how it ended.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        for now in self.trace(*stacks, max_steps=max_steps):
+            pass
+        status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < max_steps else "limit"
+        return StackRun(status, now.state, now.step, now.stacks)
+
+    def expected(self, moments: Iterable[Moment]) -> Iterator[dict[str, Mapping[str, Fraction]]]:
+        """What the vectors of each step have to be, from the moments of the machine's own run and without weights.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        from turing.ss.specification import four, realtime
+
+        return (four if self.version == 4 else realtime)(self, moments)

@@ -9,7 +9,7 @@ import torch
 
 from turing.cantor import Cantor
 from turing.layout import Layout
-from turing.ss.four import OPERATIONS, operation_name
+from turing.ss.four import OPERATIONS, operation_name, solved
 from turing.ss.layers import Saturated
 from turing.stack import StackMachine
 
@@ -49,7 +49,13 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> Saturated:
+def one_layer(
+    machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed"
+) -> dict[str, Saturated]:
+    """The one layer, under the name ``"step"``.
+
+    Chapter: :doc:`/book/07_ss`.
+    """
     p, (d0, d1), b = machine.p, code.digits, code.base
     classes = classes_of(machine)
     levels = list(product(range(3), repeat=p))
@@ -71,13 +77,26 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> Satura
                 row[det[k, v]] = (-1) ** sum(up)
         return row
 
+    number = {kind: k for k, kind in enumerate(classes)}
+    follows = {}  # the class of the next step, for each class of the last one and what the stacks begin with
+    for k, u in product(range(len(classes)), levels):
+        rule = machine.rules.get((classes[k][0], *(top[level] for level in u)))
+        if rule:
+            target = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
+            follows[k, u] = number[target]
     chosen = [{} for _ in classes]  # of each class, 1 if the next step is of it
-    for k, (state, *_) in enumerate(classes):
-        for u in levels:
-            rule = machine.rules.get((state, *(top[level] for level in u)))
-            if rule:
-                target = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
-                add(chosen[classes.index(target)], exactly(k, u))
+    if weights == "closed":
+        for (k, u), target in follows.items():
+            add(chosen[target], exactly(k, u))
+    else:
+        every = list(product(range(len(classes)), levels))
+        features = torch.tensor(
+            [[float(k == l and all(map(int.__ge__, u, v))) for l, v in every] for k, u in every], dtype=torch.float64
+        )
+        wanted = [{follows[here]: 1} if here in follows else {} for here in every]
+        for here, effect in zip(every, solved(features, wanted, len(classes), weights), strict=True):
+            for target, value in effect.items():
+                chosen[target][det[here]] = value
 
     def unit(i, level):
         return tuple(level if j == i else 0 for j in range(p))
@@ -109,6 +128,4 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype) -> Satura
             for i, name in enumerate(operations):
                 add(row, line(i, name), c[i] * b)
     late = [column[name][i] for name in OPERATIONS for i in range(p)]
-    layer = Saturated(column, column, rows, late, dtype)
-    layer.classes, layer.det = classes, det
-    return layer
+    return {"step": Saturated(column, column, rows, late, dtype)}

@@ -1,0 +1,179 @@
+"""The network of any Turing machine, by way of two binary stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+from torch import Tensor, nn
+
+from turing.cantor import Number
+from turing.layout import Layout
+from turing.machine import Configuration, Run, TuringMachine, _limit, _word
+from turing.ss.network import StackNetwork, Vectors
+from turing.stack import TwoStacks
+
+__all__ = ["SS95", "SS95RealTime"]
+
+
+class SS95(nn.Module):
+    """The network of Siegelmann and Sontag for a Turing machine: four layers for each bit of a symbol that it moves over.
+
+    ``arithmetic``, ``base``, ``digits`` and ``weights`` are those of :class:`turing.ss.StackNetwork`.
+
+    >>> import turing
+    >>> net = SS95(turing.zoo["bb4"])
+    >>> run = net.run()
+    >>> run.steps, run.micro_steps, len(run.tape)
+    (107, 107, 13)
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    construction = "ss95"
+    version = 4
+
+    def __init__(
+        self,
+        machine: TuringMachine,
+        arithmetic: str = "exact",
+        base: int | None = None,
+        digits: Sequence[int] | None = None,
+        weights: str = "closed",
+    ):
+        super().__init__()
+        if not isinstance(machine, TuringMachine):
+            raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
+        self.machine, self.two = machine, TwoStacks(machine)
+        digits = None if digits is None else tuple(digits)
+        if base is None and self.version == 1:
+            base, digits = 16, (11, 15)  # the least dyadic base that does
+        self.network = StackNetwork(self.two.machine, self.version, base, digits, arithmetic, weights)
+        code = self.network.code
+        self.options = {"arithmetic": arithmetic, "base": code.base, "digits": list(code.digits), "weights": weights}
+
+    @property
+    def layers(self) -> nn.ModuleDict:
+        return self.network.layers
+
+    @property
+    def layout(self) -> Layout:
+        return self.network.layout
+
+    def layout_of(self, name: str) -> Layout:
+        """The names of the places in the vector that leaves a layer.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        return self.layout if name == "column" else self.layers[name].layouts[1]
+
+    def forward(self, column: Tensor) -> Tensor:
+        """One micro-step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
+        return self.network(column)
+
+    def initial(self, word: Iterable[str]) -> list[Number]:
+        """The first column: state and first symbol, and the rest of the word on the right stack.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        state, *stacks = self.two.start(_word(word))
+        return self.network.initial(*stacks, state=state)
+
+    def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
+        """Run the network on a word; what comes out is read off its vectors.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        word, limit = _word(word), _limit(max_steps)
+        for now, micro in self._followed(word, limit):
+            pass
+        trace = partial(self.trace, word, now.step)
+        run = self.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, trace)
+        return replace(run, micro_steps=micro)
+
+    def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
+        """Run the network, and yield the configurations that it stands for after each step of the machine.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        word = _word(word)
+        self.machine.tape(word)
+        return (now for now, _ in self._followed(word, _limit(max_steps)))
+
+    def _followed(self, word: Sequence[str], limit: int) -> Iterator[tuple[Configuration, int]]:
+        """Configurations with the number of micro-steps so far."""
+        now = Configuration(0, self.machine.initial, 0, self.machine.tape(word), self.machine.blank)
+        yield now, 0
+        state, *stacks = self.two.start(word)
+        column = self.network.initial(*stacks, state=state)
+        pushed: list[int] = []
+        move, micro = 0, 0
+        if now.state in self.machine.halting or not limit:
+            return
+        for _, reading in self.network.follow(column, [len(stack) for stack in stacks]):
+            if reading.state is None:
+                return
+            micro += 1
+            for side, operation in enumerate(reading.operations):
+                if operation.startswith("push"):
+                    pushed.append(int(operation[-1]))
+                    move = 1 if side == 0 else -1  # what is pushed on the left stack is left behind
+            if reading.state not in self.two.control:
+                continue
+            state, symbol = self.two.control[reading.state]
+            written = self.two.symbol[tuple(reversed(pushed))] if pushed else symbol
+            now = now._then(state, written, move)
+            if now.symbol != symbol:
+                raise ArithmeticError(
+                    f"At step {now.step} the network reads {symbol!r} on cell {now.head}, where {now.symbol!r} stands."
+                )
+            yield now, micro
+            if now.state in self.machine.halting or now.step == limit:
+                return
+            pushed, move = [], 0
+
+    def activations(self, word: Iterable[str], step: int) -> Vectors:
+        """Every vector at that micro-step, counted from 1, by the name of the layer that it leaves.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        if isinstance(step, bool) or not isinstance(step, int) or step < 1:
+            raise ValueError(f"The first micro-step is 1, and {step!r} was asked for.")
+        for number, vectors in enumerate(self.vectors_of(word), start=1):
+            if number == step:
+                return vectors
+        raise ValueError(f"Micro-step {step} was asked for, and the run on this word ends with {number}.")
+
+    def vectors_of(self, word: Iterable[str]) -> Iterator[Vectors]:
+        """The vectors of every micro-step, to the one that halts or jams."""
+        state, *stacks = self.two.start(_word(word))
+        for vectors, reading in self.network.follow(self.network.initial(*stacks, state=state), map(len, stacks)):
+            yield vectors
+            if reading.state is None or reading.state in self.two.machine.terminal:
+                return
+
+    def expected(
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int
+    ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
+        """What the vectors have to be for a machine with these states and symbols, from a run without weights.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        two = TwoStacks(machine)
+        return self.network.expected(moment for moment, _ in two.trace(_word(word), max_steps))
+
+
+class SS95RealTime(SS95):
+    """The same with one layer for each micro-step.
+
+    >>> import turing
+    >>> SS95RealTime(turing.zoo["bb4"]).run().steps
+    107
+
+    Chapter: :doc:`/book/07_ss`.
+    """
+
+    construction = "ss95-realtime"
+    version = 1
