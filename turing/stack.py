@@ -89,6 +89,7 @@ class StackMachine:
         if self.initial not in named:
             raise ValueError(f"The initial state {self.initial!r} is on no rule. Those of the rules: {_listed(set(named))}.")
         self.rules = self._expanded(rules)
+        self.starts = (self.initial,)
 
     def _two(self, rules, symbols) -> tuple[str, str]:
         """The two symbols, in order: as given, 0 before 1, or as they appear."""
@@ -214,7 +215,8 @@ class TwoStacks:
             if (q, a) in machine.delta:
                 self._step(rules, q, a, *machine.delta[q, a])
         terminal = [name for name, (q, _) in self.control.items() if q in machine.halting]
-        self.machine = _Built(rules, _name(machine.initial, machine.blank), terminal, self.control)
+        starts = [_name(machine.initial, a) for a in machine.symbols]
+        self.machine = _Built(rules, starts, terminal, self.control)
 
     def _step(self, rules, q, a, target, written, move) -> None:
         if move == 0:
@@ -276,8 +278,9 @@ class TwoStacks:
 class _Built(StackMachine):
     """A stack machine whose rules are complete and right by construction: nothing is expanded or searched."""
 
-    def __init__(self, rules, initial, terminal, control):
-        self.p, self.symbols, self.initial, self.terminal = 2, ("0", "1"), initial, frozenset(terminal)
+    def __init__(self, rules, starts, terminal, control):
+        self.p, self.symbols, self.terminal = 2, ("0", "1"), frozenset(terminal)
+        self.initial, self.starts = starts[0], tuple(starts)
         named = [q for key, value in rules.items() for q in (key[0], value[0])]
         self.states = tuple(dict.fromkeys([*control, *named]))
         self.rules = {key: (value[0], *map(_operation, value[1:])) for key, value in rules.items()}

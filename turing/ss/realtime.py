@@ -17,16 +17,15 @@ START = "start"
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
-    """What a step can do: the next state and the operations; and a beginning, if no step leads to the initial state."""
+    """What a step can do: the next state and the operations; and a beginning for each initial state that no step leads to."""
     found = list(
         dict.fromkeys(
             (target, *(operation_name(machine, operation) for operation in operations))
             for target, *operations in machine.rules.values()
         )
     )
-    if machine.initial not in {target for target, *_ in found}:
-        found.insert(0, (machine.initial, *[START] * machine.p))
-    return found
+    reached = {target for target, *_ in found}
+    return [(state, *[START] * machine.p) for state in machine.starts if state not in reached] + found
 
 
 def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
