@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 __all__ = ["compile"]
 
-CONSTRUCTIONS = {"wcm21": ("turing.wcm.network", "WCM21")}
+CONSTRUCTIONS = {
+    "wcm21": ("turing.wcm.network", "WCM21"),
+    "ss95": ("turing.ss.turing_machine", "SS95"),
+    "ss95-realtime": ("turing.ss.turing_machine", "SS95RealTime"),
+}
 
 
 def compile(machine: TuringMachine, construction: str, **options: int | float | str | None) -> nn.Module:
     """The network that simulates a machine, with no training: its ``forward`` is one step.
 
-    ``construction`` is ``"wcm21"``, with the option ``T``, the most steps of a run; :class:`turing.wcm.WCM21` tells
-    the others.
+    ``construction`` is ``"wcm21"``, with the option ``T``, the most steps of a run; or ``"ss95"``, with four layers a
+    step, or ``"ss95-realtime"``, with one. The other options are those of :class:`turing.wcm.WCM21` and
+    :class:`turing.ss.SS95`.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["binary_increment"], "wcm21", T=64)

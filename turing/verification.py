@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -100,8 +101,6 @@ def verify(
 
 def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Divergence | None]]:
     """Steps and numbers compared on each word, and its first divergence."""
-    import torch
-
     expected = [network.expected(machine, word, max_steps) for word in words]
     results = [(0, 0, None)] * len(words)
     going = list(range(len(words)))
@@ -117,17 +116,35 @@ def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Diverg
             layouts = [(layer, network.layout_of(layer)) for layer in layers]
             where = [(layer, part.name, name) for layer, layout in layouts for part in layout for name in part.names()]
             index = {(layer, name): place for place, (layer, _, name) in enumerate(where)}
-        found = torch.cat([given[layer][going] for layer in layers], dim=-1).double().cpu()
-        target = torch.zeros_like(found)
-        for row, i in enumerate(going):
-            numbers = {index[layer, name]: x for layer, part in wanted[i].items() for name, x in part.items()}
-            target[row, list(numbers)] = torch.tensor(list(numbers.values()), dtype=torch.float64)
+        targets = [
+            {index[layer, name]: x for layer, part in wanted[i].items() for name, x in part.items()} for i in going
+        ]
         wrong: dict[int, Divergence] = {}
-        for row, place in (~(found == target)).nonzero().tolist():
+        for row, place, found, target in _differences(
+            [given[layer] for layer in layers], going, targets, network.slack
+        ):
             if going[row] not in wrong:
-                numbers = found[row, place].item(), target[row, place].item()
-                wrong[going[row]] = Divergence(words[going[row]], step, *where[place], *numbers)
+                wrong[going[row]] = Divergence(words[going[row]], step, *where[place], found, target)
         for i in going:
             results[i] = (results[i][0] + 1, results[i][1] + len(where), wrong.get(i))
         going = [i for i in going if i not in wrong]
     return results
+
+
+def _differences(given, going, targets, slack) -> Iterator[tuple[int, int, float, float]]:
+    """Where the numbers of a step are not those expected: row, place, and both numbers. What is not named is 0."""
+    import torch
+
+    if isinstance(given[0], torch.Tensor):
+        found = torch.cat([numbers[going] for numbers in given], dim=-1).double().cpu()
+        target = torch.zeros_like(found)
+        for row, numbers in enumerate(targets):
+            target[row, list(numbers)] = torch.tensor(list(numbers.values()), dtype=torch.float64)
+        for row, place in (~(found == target)).nonzero().tolist():
+            yield row, place, found[row, place].item(), target[row, place].item()
+        return
+    for row, i in enumerate(going):  # fractions, compared as such
+        for place, number in enumerate(x for numbers in given for x in numbers[i]):
+            wanted = targets[row].get(place, 0)
+            if not abs(Fraction(number) - wanted) <= slack:
+                yield row, place, float(number), float(wanted)

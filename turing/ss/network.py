@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from turing.cantor import Cantor, DepthError, Number
+from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.layout import Layout
 from turing.machine import _limit
 from turing.ss.four import OPERATIONS, four_layers, operation_name
@@ -87,6 +87,9 @@ class StackNetwork(nn.Module):
         build = four_layers if version == 4 else one_layer
         self.layers = nn.ModuleDict(build(machine, self.code, TYPES[arithmetic], weights))
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
+        self.slack = Fraction(0)
+        if arithmetic != "exact" and base & (base - 1):
+            self.slack = Fraction(base**self.code.depth, 2 ** PRECISION[arithmetic])  # each pop multiplies an error by b
         self.rules = list(machine.rules.values())
         self.classes = classes_of(machine)
 

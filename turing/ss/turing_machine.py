@@ -55,8 +55,13 @@ class SS95(nn.Module):
         self.options = {"arithmetic": arithmetic, "base": code.base, "digits": list(code.digits), "weights": weights}
 
     @property
-    def layers(self) -> nn.ModuleDict:
+    def pipeline(self) -> nn.ModuleDict:
         return self.network.layers
+
+    @property
+    def slack(self) -> Fraction:
+        """By how much a number may differ from what verify expects: by nothing, unless floats cannot hold the digits."""
+        return self.network.slack
 
     @property
     def layout(self) -> Layout:
@@ -67,7 +72,7 @@ class SS95(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
-        return self.layout if name == "column" else self.layers[name].layouts[1]
+        return self.layout if name == "column" else self.pipeline[name].layouts[1]
 
     def forward(self, column: Tensor) -> Tensor:
         """One micro-step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
@@ -154,15 +159,27 @@ class SS95(nn.Module):
             if reading.state is None or reading.state in self.two.machine.terminal:
                 return
 
+    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, list]]:
+        """For each micro-step on several words, every vector by the name of the layer; None where a run is over.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        runs = [self.vectors_of(word) for word in words]
+        while True:
+            found = [next(run, None) for run in runs]
+            names = ["column", *self.pipeline]
+            yield {name: [vectors and vectors[name] for vectors in found] for name in names}
+
     def expected(
-        self, machine: TuringMachine, word: Iterable[str], max_steps: int
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
         """What the vectors have to be for a machine with these states and symbols, from a run without weights.
 
         Chapter: :doc:`/book/07_ss`.
         """
         two = TwoStacks(machine)
-        return self.network.expected(moment for moment, _ in two.trace(_word(word), max_steps))
+        limit = _limit(1_000_000 if max_steps is None else max_steps)
+        return self.network.expected(moment for moment, _ in two.trace(_word(word), limit))
 
 
 class SS95RealTime(SS95):
