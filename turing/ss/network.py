@@ -19,14 +19,18 @@ from turing.stack import Moment, StackMachine, StackRun
 
 __all__ = ["Reading", "StackNetwork"]
 
+UNCLEAR = 0.25  # how far from 0 and 1 a detector may be that is read as one of them
 TYPES = {"float32": torch.float32, "float64": torch.float64, "exact": torch.float64}
 
 
 class Reading(NamedTuple):
-    """What a step has done: the state it leads to, and the operation on each stack. No state where no rule applied."""
+    """What a step has done: the state it leads to, the operation on each stack, and what its detectors took for the tops,
+    before the step in version 4 and after it in version 1. No state where no rule applied.
+    """
 
     state: str | None
-    operations: tuple[str, ...]
+    operations: tuple[str, ...] = ()
+    tops: tuple[str | None, ...] = ()
 
 
 class Scaled(Sequence):
@@ -90,7 +94,7 @@ class StackNetwork(nn.Module):
         self.slack = Fraction(0)
         if arithmetic != "exact" and base & (base - 1):
             self.slack = Fraction(base**self.code.depth, 2 ** PRECISION[arithmetic])  # each pop multiplies an error by b
-        self.rules = list(machine.rules.values())
+        self.keys, self.rules = list(machine.rules), list(machine.rules.values())
         self.classes = classes_of(machine)
 
     def forward(self, column: Tensor) -> Tensor:
@@ -167,17 +171,31 @@ class StackNetwork(nn.Module):
         """
         if self.version == 4:
             found = vectors["F3"]
-            fired = [r for r, place in enumerate(self.layers["F3"].layouts[1].rule) if found[place] > 0.5]
-            if not fired:
-                return Reading(None, ())
-            (rule,) = (self.rules[r] for r in fired)
-            return Reading(rule[0], tuple(operation_name(self.machine, operation) for operation in rule[1:]))
-        found, lowest = vectors["step"], (0,) * self.machine.p
-        fired = [k for k in range(len(self.classes)) if found[self.detector(k, lowest)] > 0.5]
-        if not fired:
-            return Reading(None, ())
-        (kind,) = (self.classes[k] for k in fired)
-        return Reading(kind[0], kind[1:])
+            fired = self._fired(found, self.layers["F3"].layouts[1].rule)
+            if fired is None:
+                return Reading(None)
+            key, rule = self.keys[fired], self.rules[fired]
+            return Reading(rule[0], tuple(operation_name(self.machine, operation) for operation in rule[1:]), key[1:])
+        found, p = vectors["step"], self.machine.p
+        k = self._fired(found, [self.detector(k, (0,) * p) for k in range(len(self.classes))])
+        if k is None:
+            return Reading(None)
+        levels = (
+            sum(found[self.detector(k, tuple(level * (j == i) for j in range(p)))] > 0.5 for level in (1, 2))
+            for i in range(p)
+        )
+        return Reading(self.classes[k][0], self.classes[k][1:], tuple((None, *self.machine.symbols)[n] for n in levels))
+
+    def _fired(self, found: Sequence[Number], places: Sequence[int]) -> int | None:
+        """Which of some detectors is 1; None if none is."""
+        fired = [n for n, place in enumerate(places) if found[place] > UNCLEAR]
+        if any(found[places[n]] < 1 - UNCLEAR for n in fired) or len(fired) > 1:
+            values = ", ".join(f"{float(found[places[n]]):.3g}" for n in fired)
+            raise ArithmeticError(
+                f"One detector should be 1 and the others 0, and these are not 0: {values}. {self.arithmetic} has lost digits. "
+                f'Use arithmetic="exact".'
+            )
+        return fired[0] if fired else None
 
     def stacks(self, column: Sequence[Number]) -> tuple[Number, ...]:
         """The stacks of a column as numbers.
@@ -188,19 +206,38 @@ class StackNetwork(nn.Module):
             return tuple(column[i] for i in self.layout.q)
         return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
 
-    def follow(self, column: Sequence[Number], depths: Sequence[int]) -> Iterator[tuple[Vectors, Reading]]:
-        """The steps with their readings; refuses the one that makes a stack deeper than the arithmetic can hold.
+    def follow(self, *stacks: Sequence[str], state: str | None = None) -> Iterator[tuple[Vectors, Reading]]:
+        """The steps from these stacks on, with their readings.
+
+        The operations read are done on stacks of symbols as well. A step that makes a stack deeper than the arithmetic can
+        hold is refused, and so is one that takes something else for the top of a stack.
 
         Chapter: :doc:`/book/07_ss`.
         """
-        depths = list(depths)
-        for number, vectors in enumerate(self.steps(column), start=1):
+        held = [list(reversed(stack)) for stack in self.machine.stacks(*stacks)]  # the top last
+        for number, vectors in enumerate(self.steps(self.initial(*stacks, state=state)), start=1):
             reading = self.read(vectors)
+            if self.version == 4:
+                self._agree(number, reading.tops, held)
             for i, operation in enumerate(reading.operations):
-                depths[i] = max(0, depths[i] + (operation.startswith("push") - (operation == "pop")))
-                if self.code.depth is not None and depths[i] > self.code.depth:
-                    raise DepthError(f"At step {number}, on stack {i}: {self.code.full(depths[i])}")
+                if operation.startswith("push"):
+                    held[i].append(self.machine.symbols[int(operation[-1])])
+                elif operation == "pop" and held[i]:
+                    held[i].pop()
+                if self.code.depth is not None and len(held[i]) > self.code.depth:
+                    raise DepthError(f"At step {number}, on stack {i}: {self.code.full(len(held[i]))}")
+            if self.version == 1:
+                self._agree(number, reading.tops, held)
             yield vectors, reading
+
+    def _agree(self, number: int, tops: tuple[str | None, ...], held: list[list[str]]) -> None:
+        """What the detectors take for the tops is what has been pushed."""
+        for i, (top, stack) in enumerate(zip(tops, held, strict=False)):
+            if top != (stack[-1] if stack else None):
+                raise ArithmeticError(
+                    f"At step {number} the network takes {top!r} for the top of stack {i}, where "
+                    f'{stack[-1] if stack else None!r} is: {self.arithmetic} has lost digits. Use arithmetic="exact".'
+                )
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
         """Run the network, and yield the moments that its columns stand for.
@@ -214,7 +251,7 @@ class StackNetwork(nn.Module):
         yield now
         if now.state in self.machine.terminal or not limit:
             return
-        for vectors, reading in self.follow(self.initial(*stacks), [len(stack) for stack in stacks]):
+        for vectors, reading in self.follow(*stacks):
             if reading.state is None:
                 return
             last = vectors["F1" if self.version == 4 else "step"]

@@ -112,12 +112,11 @@ class SS95(nn.Module):
         now = Configuration(0, self.machine.initial, 0, self.machine.tape(word), self.machine.blank)
         yield now, 0
         state, *stacks = self.two.start(word)
-        column = self.network.initial(*stacks, state=state)
         pushed: list[int] = []
         move, micro = 0, 0
         if now.state in self.machine.halting or not limit:
             return
-        for _, reading in self.network.follow(column, [len(stack) for stack in stacks]):
+        for _, reading in self.network.follow(*stacks, state=state):
             if reading.state is None:
                 return
             micro += 1
@@ -154,7 +153,7 @@ class SS95(nn.Module):
     def vectors_of(self, word: Iterable[str]) -> Iterator[Vectors]:
         """The vectors of every micro-step, to the one that halts or jams."""
         state, *stacks = self.two.start(_word(word))
-        for vectors, reading in self.network.follow(self.network.initial(*stacks, state=state), map(len, stacks)):
+        for vectors, reading in self.network.follow(*stacks, state=state):
             yield vectors
             if reading.state is None or reading.state in self.two.machine.terminal:
                 return
