@@ -33,6 +33,7 @@ CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 PATIENCE = 0.5  # seconds before a progress bar appears
 STEPS = 100_000_000  # of a machine, unless said otherwise
 NETWORK_STEPS = 1_000  # that a network is compiled for, unless said otherwise
+OPTIONS = ("T", "bits", "arithmetic")  # of networks
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
 
@@ -94,10 +95,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--network", metavar="NAME", required=required, choices=CONSTRUCTIONS, help=", ".join(CONSTRUCTIONS)
         )
-        sub.add_argument("--T", metavar="N", type=_steps, help=f"compile for N steps ({NETWORK_STEPS:,})")
-        sub.add_argument(
-            "--bits", metavar="L", type=_steps, help="position bits (⌈log₂ T⌉; for a run, enough for its word)"
-        )
+        sub.add_argument("--T", metavar="N", type=_steps, help=f"wcm21: compile for N steps ({NETWORK_STEPS:,})")
+        sub.add_argument("--bits", metavar="L", type=_steps, help="wcm21: position bits (⌈log₂ T⌉; in a run, enough)")
+        sub.add_argument("--arithmetic", metavar="A", help="ss95: exact, float32 or float64 (exact)")
 
     run = command("run", _run, "run a machine, or the network of one, on a word and say how it ends")
     run.add_argument("machine", metavar="MACHINE", help=ABOUT_EITHER)
@@ -155,19 +155,35 @@ def _machine(found: Entry | TuringMachine | nn.Module) -> TuringMachine:
 def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace) -> nn.Module | None:
     """The network to be run, if the arguments ask for one: compiled now, or read from a file."""
     if hasattr(found, "construction"):
-        for option in ("network", "T", "bits"):
+        for option in ("network", *OPTIONS):
             if getattr(args, option) is not None:
                 raise ValueError(f"This network is compiled already: --{option} is for a machine.")
         return found
     if args.network is None:
-        for option in ("T", "bits"):
+        for option in OPTIONS:
             if getattr(args, option) is not None:
                 raise ValueError(f"--{option} is for a network. Give --network as well: {', '.join(CONSTRUCTIONS)}.")
         return None
     machine = _machine(found)
-    T = args.T if args.T is not None else args.max_steps or NETWORK_STEPS
-    enough = (T + max(len(_split(machine, args.word)), 1) - 1).bit_length()  # no two cells have the same position
-    return compile(machine, args.network, T=T, bits=enough if args.bits is None else args.bits)
+    options = _options(args)
+    if args.network == "wcm21" and args.T is None and args.max_steps:
+        options["T"] = args.max_steps
+    if args.network == "wcm21" and args.bits is None:  # no two cells have the same position
+        options["bits"] = (options["T"] + max(len(_split(machine, args.word)), 1) - 1).bit_length()
+    return compile(machine, args.network, **options)
+
+
+def _options(args: argparse.Namespace) -> dict[str, object]:
+    """What a construction is compiled with, as far as the arguments say."""
+    own = {"T": NETWORK_STEPS, "bits": None} if args.network == "wcm21" else {"arithmetic": "exact"}
+    for option in OPTIONS:
+        if (given := getattr(args, option)) is not None:
+            if option not in own:
+                raise ValueError(
+                    f"--{option} is not for {args.network}: it takes {', '.join(f'--{name}' for name in own)}."
+                )
+            own[option] = given
+    return own
 
 
 def _given(given: str) -> Entry | TuringMachine | nn.Module:
@@ -226,7 +242,7 @@ def _run(args: argparse.Namespace) -> int:
     machine = network.machine if network else _machine(found)
     word, limit = _split(machine, args.word), args.max_steps
     if limit is None:
-        limit = network.T if network else STEPS
+        limit = getattr(network, "T", STEPS)
     if args.trace or network:
         trace = (network or machine).trace(word, limit)
         run = (_traced if args.trace else _followed)(machine, trace, limit)
@@ -358,9 +374,11 @@ def _show(args: argparse.Namespace) -> int:
 
 def _show_network(network: nn.Module, svg: str | None) -> int:
     if hasattr(network, "construction"):
-        from turing.wcm import architecture
-
         if svg is not None:
+            if network.construction != "wcm21":
+                raise ValueError("The architecture is drawn for wcm21 alone. Leave --svg out.")
+            from turing.wcm import architecture
+
             architecture(network).save(svg)
         _print_rows(_about_network(network))
         print(f"\n{equations.show(network)}")
@@ -375,18 +393,15 @@ def _show_network(network: nn.Module, svg: str | None) -> int:
 def _about_network(network: nn.Module) -> dict[str, str]:
     parameters = list(network.parameters())
     return {
-        "network": f"{network.construction} for {_count(network.T, 'step')}, {_count(network.bits, 'position bit')}",
+        **network.about(),
         "machine": repr(network.machine).removeprefix("<TuringMachine: ").removesuffix(">"),
-        "width": f"{network.layout.width:,}",
-        "modules": f"{len(network.pipeline)}",
         "numbers": f"{sum(p.numel() for p in parameters):,}, {sum(int(p.count_nonzero()) for p in parameters):,} not 0",
     }
 
 
 def _compile(args: argparse.Namespace) -> int:
     machine = _machine(_given(args.machine))
-    options = {"T": NETWORK_STEPS if args.T is None else args.T, "bits": args.bits}
-    network = compile(machine, args.network, **options)
+    network = compile(machine, args.network, **_options(args))
     save(network, args.output)
     _print_rows(_about_network(network) | {"file": f"{args.output}, {os.path.getsize(args.output):,} bytes"})
     return 0

@@ -46,7 +46,9 @@ class Cantor:
         if arithmetic not in ARITHMETICS:
             raise ValueError(f"An arithmetic is one of {', '.join(ARITHMETICS)}, and {arithmetic!r} was given.")
         if (arithmetic == "scaled") != (places is not None):
-            raise ValueError('Give places=K, the number of digits that are kept, with arithmetic="scaled" and only there.')
+            raise ValueError(
+                'Give places=K, the number of digits that are kept, with arithmetic="scaled" and only there.'
+            )
         self.base, self.digits, self.arithmetic = base, tuple(digits), arithmetic
         self.unit: Number = {"exact": Fraction(1), "scaled": base ** (places or 0)}.get(arithmetic, 1.0)
         self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else lambda x: x

@@ -87,7 +87,7 @@ def loads(text: str) -> nn.Module:
 
 
 def _compiled(network: nn.Module) -> dict:
-    for name, numbers in network.named_parameters():
+    for name, numbers in network.state_dict().items():
         if not numbers.isfinite().all():
             raise ValueError(f"{name} has a number that is infinite or not a number. A file holds finite ones.")
     return {
@@ -100,9 +100,9 @@ def _compiled(network: nn.Module) -> dict:
         "weights": {
             name: {
                 "shape": list(numbers.shape),
-                "values": [[*place, _short(numbers[tuple(place)].item())] for place in numbers.nonzero().tolist()],
+                "values": [[*place, _short(float(numbers[tuple(place)]))] for place in numbers.nonzero().tolist()],
             }
-            for name, numbers in ((name, numbers.detach().cpu()) for name, numbers in network.named_parameters())
+            for name, numbers in ((name, numbers.cpu()) for name, numbers in network.state_dict().items())
         },
     }
 
@@ -122,7 +122,7 @@ def _rebuilt(data: dict) -> nn.Module:
         )
     machine = TuringMachine.parse(json.dumps(machine), "json")
     network = compile(machine, construction, **options).to(getattr(torch, dtype))
-    own = dict(network.named_parameters())
+    own = network.state_dict()
     for name in sorted(own.keys() ^ weights.keys()):
         raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")
     with torch.no_grad():

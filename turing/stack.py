@@ -73,7 +73,9 @@ class StackMachine:
     ):
         rules = {_key(key): _value(key, value) for key, value in dict(delta).items()}
         if not rules:
-            raise ValueError("This machine has no rules. Give at least one: {(state, top, …): (next state, operation, …)}.")
+            raise ValueError(
+                "This machine has no rules. Give at least one: {(state, top, …): (next state, operation, …)}."
+            )
         self.p = len(next(iter(rules))) - 1
         for key, value in rules.items():
             if len(key) != self.p + 1 or len(value) != self.p + 1 or self.p < 1:
@@ -87,7 +89,9 @@ class StackMachine:
         named = [q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY]
         self.states = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
         if self.initial not in named:
-            raise ValueError(f"The initial state {self.initial!r} is on no rule. Those of the rules: {_listed(set(named))}.")
+            raise ValueError(
+                f"The initial state {self.initial!r} is on no rule. Those of the rules: {_listed(set(named))}."
+            )
         self.rules = self._expanded(rules)
         self.starts = (self.initial,)
 

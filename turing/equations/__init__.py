@@ -96,6 +96,8 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     if is_head(network):
         names = layout or getattr(network, "layout", None) or Layout(x=network.query.weight.shape[1])
         return Equations((tuple(Line(*line) for line in told(network, names)),))
+    if hasattr(network, "numerators"):
+        return _saturated(network)
     layers, layouts = layers_of(network), layouts_of(network, layout)
     names = [[_visible(name) for name in layout.names()] for layout in layouts]
     places = [Place([0.0, 1.0], (i,), 1.0) for i in range(layers[0].inputs)]
@@ -132,6 +134,17 @@ def _modules(network: nn.Module) -> Equations:
         kind = f"{name}, {type(module).__name__}"
         headings += [f"{kind}, layer {n} of {len(part)}" if len(part) > 1 else kind for n in range(1, len(part) + 1)]
     return Equations(tuple(layers), tuple(headings))
+
+
+def _saturated(layer: nn.Module) -> Equations:
+    """A layer of σ; rows that pass their own place on are left out."""
+    before, after = ([_visible(name) for name in layout.names()] for layout in layer.layouts)
+    lines = []
+    for i, (weights, bias) in enumerate(zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)):
+        row = Row([(j, weight) for j, weight in enumerate(weights) if weight], bias, False)
+        if bias or len(row.terms) != 1 or row.terms[0][1] != 1 or before[row.terms[0][0]] != after[i]:
+            lines.append(Line(after[i], f"σ({_value(row, before, LONGEST_ALONE)})" if row.terms or bias else "0"))
+    return Equations((tuple(lines),))
 
 
 def _value(row: Row, names: list[str], room: int) -> str:

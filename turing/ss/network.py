@@ -93,7 +93,9 @@ class StackNetwork(nn.Module):
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
         self.slack = Fraction(0)
         if arithmetic != "exact" and base & (base - 1):
-            self.slack = Fraction(base**self.code.depth, 2 ** PRECISION[arithmetic])  # each pop multiplies an error by b
+            self.slack = Fraction(
+                base**self.code.depth, 2 ** PRECISION[arithmetic]
+            )  # each pop multiplies an error by b
         self.keys, self.rules = list(machine.rules), list(machine.rules.values())
         self.classes = classes_of(machine)
 

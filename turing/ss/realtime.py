@@ -48,9 +48,7 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def one_layer(
-    machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed"
-) -> dict[str, Saturated]:
+def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed") -> dict[str, Saturated]:
     """The one layer, under the name ``"step"``.
 
     Chapter: :doc:`/book/07_ss`.
@@ -122,7 +120,9 @@ def one_layer(
         for v in levels:
             c = factors(code, v)
             far = 1 + sum(c) * b
-            row = rows[det[k, v]] = {None: 1 - far - sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))}
+            row = rows[det[k, v]] = {
+                None: 1 - far - sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
+            }
             add(row, chosen[k], far)
             for i, name in enumerate(operations):
                 add(row, line(i, name), c[i] * b)

@@ -29,7 +29,9 @@ class Description:
                 "A transition function and the terminal states go together, and one of them was given. "
                 "Give both, or neither for balanced parentheses."
             )
-        self.machine = balanced() if delta_stack is None else StackMachine(delta_stack, initial, terminal_states, symbols)
+        self.machine = (
+            balanced() if delta_stack is None else StackMachine(delta_stack, initial, terminal_states, symbols)
+        )
 
 
 class Simulator(StackNetwork):

@@ -36,7 +36,8 @@ def four(network: StackNetwork, moments: Iterable[Moment]) -> Iterator[Expected]
         yield {
             "F4": {f"st[{now.state}]": 1} | seen,
             "F3": {f"rule[{rules[key]}]": 1} | seen,
-            "F2": {f"st[{after.state}]": 1} | {f"{name}{index[i]}": new[f"q{index[i]}"] for i, name in enumerate(chosen)},
+            "F2": {f"st[{after.state}]": 1}
+            | {f"{name}{index[i]}": new[f"q{index[i]}"] for i, name in enumerate(chosen)},
             "F1": {f"st[{after.state}]": 1} | new,
         }
 

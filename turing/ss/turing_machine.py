@@ -67,6 +67,16 @@ class SS95(nn.Module):
     def layout(self) -> Layout:
         return self.network.layout
 
+    def about(self) -> dict[str, str]:
+        """The network in a few rows, for people."""
+        code = self.network.code
+        widths = [layer.weight.shape[0] for layer in self.pipeline.values()]
+        return {
+            "network": f"{self.construction}, {code.arithmetic}, base {code.base}, digits {code.digits[0]} and {code.digits[1]}",
+            "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
+            "a step": f"{self.two.k} micro-steps of {len(widths)} layer{'s' * (len(widths) > 1)}; a stay takes one",
+        }
+
     def layout_of(self, name: str) -> Layout:
         """The names of the places in the vector that leaves a layer.
 

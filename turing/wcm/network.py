@@ -311,6 +311,14 @@ class WCM21(nn.Module):
         for step in specification(machine, self.bits, word, self._limit(max_steps)):
             yield {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()}
 
+    def about(self) -> dict[str, str]:
+        """The network in a few rows, for people."""
+        return {
+            "network": f"wcm21 for {_count(self.T, 'step')}, {_count(self.bits, 'position bit')}",
+            "width": f"{self.layout.width:,}",
+            "modules": f"{len(self.pipeline)}",
+        }
+
     def layout_of(self, name: str) -> Layout:
         """The names of the places in the vector that leaves a module.
 
