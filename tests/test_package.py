@@ -22,6 +22,8 @@ ORDER = [
     ("03_adders", ["adders"]),
     ("04_attention", ["attention"]),
     ("05_wcm", ["wcm", "compiler", "verification", "files"]),
+    ("06_cantor", ["cantor"]),
+    ("07_ss", ["stack", "ss"]),
 ]
 EXEMPT = {"__init__", "__main__", "_version", "widgets", "check"}
 ROW = {module: number for number, (_, modules) in enumerate(ORDER) for module in modules}

@@ -27,8 +27,8 @@ class DepthError(OverflowError):
 class Cantor:
     """The encoding Σ dᵢ / bⁱ of a stack, the top first, where dᵢ is one of two digits of the base b.
 
-    ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: whole numbers that stand for
-    multiples of 1 / b^places.
+    ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: whole numbers that stand
+    for multiples of 1 / b^places.
 
     >>> code = Cantor()
     >>> code.encode([1, 0, 1]), code.top(code.encode([1, 0, 1])), code.decode(Fraction(55, 64))
@@ -139,8 +139,8 @@ class Cantor:
     def full(self, depth: int) -> str:
         """What is wrong with a stack of that depth."""
         return (
-            f"A stack of {depth} symbols was asked for, and {self.arithmetic} holds {self.depth} in base {self.base}: the "
-            f'bottom one would be lost. Use arithmetic="exact", or a smaller base.'
+            f"A stack of {depth} symbols was asked for, and {self.arithmetic} holds {self.depth} in base {self.base}: "
+            f'the bottom one would be lost. Use arithmetic="exact", or a smaller base.'
         )
 
 
@@ -151,8 +151,8 @@ class Stack:
     >>> stack.push(0)
     Traceback (most recent call last):
     ...
-    turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one would be \
-lost. Use arithmetic="exact", or a smaller base.
+    turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one \
+would be lost. Use arithmetic="exact", or a smaller base.
 
     Chapter: :doc:`/book/06_cantor`.
     """
@@ -191,8 +191,8 @@ def check_digits(base: int, digits: tuple[int, int]) -> None:
     whole = all(type(number) is int for number in (base, *digits)) and len(digits) == 2
     if not whole or not 1 <= digits[0] < digits[1] - 1 or digits[1] >= base:
         raise ValueError(
-            f"base={base!r} with digits={digits!r} was given. The digits are whole numbers, the first at least 1, the second "
-            f"at least 2 more and below the base, such as (1, 3) for base 4."
+            f"base={base!r} with digits={digits!r} was given. The digits are whole numbers, the first at least 1, the "
+            f"second at least 2 more and below the base, such as (1, 3) for base 4."
         )
 
 

@@ -5,12 +5,13 @@ Chapter: :doc:`/book/07_ss`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from turing.machine import Configuration, TuringMachine, _limit, _listed
+from turing.machine import TuringMachine, _limit, _listed
 
 __all__ = ["Moment", "StackMachine", "StackRun", "TwoStacks", "balanced"]
 
@@ -159,8 +160,7 @@ class StackMachine:
 
         Chapter: :doc:`/book/07_ss`.
         """
-        for now in self.trace(*stacks, max_steps=max_steps):
-            pass
+        (now,) = deque(self.trace(*stacks, max_steps=max_steps), maxlen=1)
         return StackRun(self.status(now, max_steps), now.state, now.step, now.stacks)
 
     def status(self, now: Moment, limit: int) -> str:
@@ -196,9 +196,9 @@ def balanced() -> StackMachine:
 class TwoStacks:
     """Any Turing machine as a machine with two binary stacks: the cells left and right of the head.
 
-    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits, the blank k zeros, so an empty stack reads as
-    blanks. A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
-    micro-step; a stay is one micro-step.
+    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits, the blank k zeros, so an empty stack
+    reads as blanks. A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one
+    of each at a micro-step; a stay is one micro-step.
 
     >>> import turing
     >>> two = TwoStacks(turing.zoo["balanced_parentheses"])

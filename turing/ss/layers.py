@@ -18,8 +18,8 @@ __all__ = ["Saturated"]
 class Saturated(nn.Module):
     """σ(Wx + b). The numbers are whole ones over one denominator; ``weight`` and ``bias`` are these, rounded.
 
-    ``rows`` gives for each place written the places read, with their weights; ``None`` is the bias. ``late`` places, those
-    of the stacks, are added last: the rest are whole numbers, whose sum is exact in any order.
+    ``rows`` gives for each place written the places read, with their weights; ``None`` is the bias. ``late`` places,
+    those of the stacks, are added last: the rest are whole numbers, whose sum is exact in any order.
 
     Chapter: :doc:`/book/07_ss`.
     """

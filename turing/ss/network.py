@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -24,8 +25,8 @@ TYPES = {"float32": torch.float32, "float64": torch.float64, "exact": torch.floa
 
 
 class Reading(NamedTuple):
-    """What a step has done: the state it leads to, the operation on each stack, and what its detectors took for the tops,
-    before the step in version 4 and after it in version 1. No state where no rule applied.
+    """What a step has done: the state it leads to, the operation on each stack, and what its detectors took for the
+    tops, before the step in version 4 and after it in version 1. No state where no rule applied.
     """
 
     state: str | None
@@ -55,9 +56,10 @@ Vectors = dict[str, Sequence[Number]]
 class StackNetwork(nn.Module):
     """The network of Siegelmann and Sontag for a machine with p binary stacks (section 6 of the paper).
 
-    ``version`` 4 has the layers F4, F3, F2 and F1, version 1 a single one. ``arithmetic`` is ``"exact"``, ``"float32"`` or
-    ``"float64"``. Base and digits are 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1,
-    unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in the paper.
+    ``version`` 4 has the layers F4, F3, F2 and F1, version 1 a single one. ``arithmetic`` is ``"exact"``,
+    ``"float32"`` or ``"float64"``. Base and digits are 4 and (1, 3) for version 4, and 10p² and
+    (10p² − 1 − 4p, 10p² − 1) for version 1, unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in
+    the paper.
 
     >>> from turing.stack import balanced
     >>> net = StackNetwork(balanced(), arithmetic="float32")
@@ -194,8 +196,8 @@ class StackNetwork(nn.Module):
         if any(found[places[n]] < 1 - UNCLEAR for n in fired) or len(fired) > 1:
             values = ", ".join(f"{float(found[places[n]]):.3g}" for n in fired)
             raise ArithmeticError(
-                f"One detector should be 1 and the others 0, and these are not 0: {values}. {self.arithmetic} has lost digits. "
-                f'Use arithmetic="exact".'
+                f"One detector should be 1 and the others 0, and these are not 0: {values}. {self.arithmetic} has lost "
+                f'digits. Use arithmetic="exact".'
             )
         return fired[0] if fired else None
 
@@ -211,8 +213,8 @@ class StackNetwork(nn.Module):
     def follow(self, *stacks: Sequence[str], state: str | None = None) -> Iterator[tuple[Vectors, Reading]]:
         """The steps from these stacks on, with their readings.
 
-        The operations read are done on stacks of symbols as well. A step that makes a stack deeper than the arithmetic can
-        hold is refused, and so is one that takes something else for the top of a stack.
+        The operations read are done on stacks of symbols as well. A step that makes a stack deeper than the arithmetic
+        can hold is refused, and so is one that takes something else for the top of a stack.
 
         Chapter: :doc:`/book/07_ss`.
         """
@@ -269,8 +271,7 @@ class StackNetwork(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
-        for now in self.trace(*stacks, max_steps=max_steps):
-            pass
+        (now,) = deque(self.trace(*stacks, max_steps=max_steps), maxlen=1)
         status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < max_steps else "limit"
         return StackRun(status, now.state, now.step, now.stacks)
 

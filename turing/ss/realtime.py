@@ -17,7 +17,7 @@ START = "start"
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
-    """What a step can do: the next state and the operations; and a beginning for each initial state that no step leads to."""
+    """What a step can do: the next state and the operations. And a beginning for each initial state that no step reaches."""
     found = list(
         dict.fromkeys(
             (target, *(operation_name(machine, operation) for operation in operations))
@@ -31,8 +31,8 @@ def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
 def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     """Whole factors c for the stacks, so that Σ cᵢyᵢ tells whether every stack i begins with its level or a higher one.
 
-    y = bq lies in {0}, [d₀, d₀ + 1) or [d₁, d₁ + 1). If all do, the sum is at least Σ cᵢd; if one does not, it has to be at
-    least 1 less.
+    y = bq lies in {0}, [d₀, d₀ + 1) or [d₁, d₁ + 1). If all do, the sum is at least Σ cᵢd; if one does not, it has
+    to be at least 1 less.
     """
     b, (d0, d1) = code.base, code.digits
     n1, n2 = levels.count(1), levels.count(2)
@@ -88,7 +88,7 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
     else:
         every = list(product(range(len(classes)), levels))
         features = torch.tensor(
-            [[float(k == l and all(map(int.__ge__, u, v))) for l, v in every] for k, u in every], dtype=torch.float64
+            [[float(k == n and all(map(int.__ge__, u, v))) for n, v in every] for k, u in every], dtype=torch.float64
         )
         wanted = [{follows[here]: 1} if here in follows else {} for here in every]
         for here, effect in zip(every, solved(features, wanted, len(classes), weights), strict=True):

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from turing.cantor import Cantor
-from turing.ss.four import OPERATIONS, operation_name
+from turing.ss.four import operation_name
 from turing.stack import Moment
 
 if TYPE_CHECKING:

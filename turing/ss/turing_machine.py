@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -19,7 +20,7 @@ __all__ = ["SS95", "SS95RealTime"]
 
 
 class SS95(nn.Module):
-    """The network of Siegelmann and Sontag for a Turing machine: four layers for each bit of a symbol that it moves over.
+    """The network of Siegelmann and Sontag for a Turing machine: four layers for each bit of a symbol it moves over.
 
     ``arithmetic``, ``base``, ``digits`` and ``weights`` are those of :class:`turing.ss.StackNetwork`.
 
@@ -60,7 +61,7 @@ class SS95(nn.Module):
 
     @property
     def slack(self) -> Fraction:
-        """By how much a number may differ from what verify expects: by nothing, unless floats cannot hold the digits."""
+        """By how much a number may differ from what verify expects: by nothing, unless floats cannot hold digits."""
         return self.network.slack
 
     @property
@@ -70,9 +71,10 @@ class SS95(nn.Module):
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         code = self.network.code
+        digits = " and ".join(map(str, code.digits))
         widths = [layer.weight.shape[0] for layer in self.pipeline.values()]
         return {
-            "network": f"{self.construction}, {code.arithmetic}, base {code.base}, digits {code.digits[0]} and {code.digits[1]}",
+            "network": f"{self.construction}, {code.arithmetic}, base {code.base}, digits {digits}",
             "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
             "a step": f"{self.two.k} micro-steps of {len(widths)} layer{'s' * (len(widths) > 1)}; a stay takes one",
         }
@@ -102,8 +104,7 @@ class SS95(nn.Module):
         Chapter: :doc:`/book/07_ss`.
         """
         word, limit = _word(word), _limit(max_steps)
-        for now, micro in self._followed(word, limit):
-            pass
+        ((now, micro),) = deque(self._followed(word, limit), maxlen=1)
         trace = partial(self.trace, word, now.step)
         run = self.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, trace)
         return replace(run, micro_steps=micro)
