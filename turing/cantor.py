@@ -28,7 +28,8 @@ class Cantor:
     """The encoding Σ dᵢ / bⁱ of a stack, the top first, where dᵢ is one of two digits of the base b.
 
     ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: whole numbers that stand
-    for multiples of 1 / b^places.
+    for multiples of 1 / b^places. ``depth`` is how many symbols it holds, None for any number. If b is a power of two,
+    every push and pop down to that depth is exact; in other bases floats round, and it is the paper's estimate.
 
     >>> code = Cantor()
     >>> code.encode([1, 0, 1]), code.top(code.encode([1, 0, 1])), code.decode(Fraction(55, 64))
@@ -49,12 +50,15 @@ class Cantor:
             raise ValueError(
                 'Give places=K, the number of digits that are kept, with arithmetic="scaled" and only there.'
             )
+        if places is not None and (type(places) is not int or places < 1):
+            raise ValueError(f"places is a whole number, 1 or more, and {places!r} was given.")
         self.base, self.digits, self.arithmetic = base, tuple(digits), arithmetic
         self.unit: Number = {"exact": Fraction(1), "scaled": base ** (places or 0)}.get(arithmetic, 1.0)
         self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else lambda x: x
         self.depth: int | None = places if arithmetic != "exact" else None
         if arithmetic in PRECISION:
             self.depth = depth_of(base, PRECISION[arithmetic])
+        self.rounds = arithmetic in PRECISION and base & (base - 1) != 0  # also where there is room
 
     @classmethod
     def of(cls, base: int, rho: Rational | float, **options) -> Cantor:
@@ -67,50 +71,65 @@ class Cantor:
         """
         low = base - 1 - 4 * rho
         if low != int(low):
-            raise ValueError(f"4ρ is a whole number, and ρ = {rho} was given.")
+            raise ValueError(f"4ρ has to be a whole number, such as 2 for ρ = 1/2, and ρ = {rho} was given.")
         return cls(base, (int(low), base - 1), **options)
 
     def push(self, value: Number, symbol: int) -> Number:
-        """The stack with a symbol on top: (v + d) / b.
+        """The stack with a symbol on top: (q + d) / b.
+
+        Refused if the bottom symbol would be lost.
 
         Chapter: :doc:`/book/06_cantor`.
         """
         if symbol not in (0, 1):
             raise ValueError(f"A stack here holds 0 and 1, and {symbol!r} was pushed.")
-        total = self.round(value + self.digits[symbol] * self.unit)
-        if self.arithmetic != "scaled":
-            return self.round(total / self.base)
-        if total % self.base:
-            raise DepthError(f"A stack of {self.depth} places is full, and one more symbol was pushed.")
-        return total // self.base
+        digit = self.digits[int(symbol)] * self.unit
+        total = self.round(value + digit)
+        whole = self.arithmetic == "scaled"
+        lost = total % self.base if whole else total - digit != value
+        if lost and not self.rounds:
+            raise DepthError(self.full(self.depth + 1))
+        return total // self.base if whole else self.round(total / self.base)
 
     def pop(self, value: Number) -> Number:
-        """The stack without its top: bv less the top digit. An empty one stays empty.
+        """The stack without its top: bq − d₀τ − (d₁ − d₀)ζ.
+
+        An empty one stays empty.
 
         Chapter: :doc:`/book/06_cantor`.
         """
-        d0, d1 = self.digits
-        grown = self.round(value * self.base)
-        left = self.round(grown - d0 * self.nonempty(value))
-        return self._clamp(self.round(left - (d1 - d0) * self.top(value, self.unit)))
+        (d0, d1), (tau, zeta) = self.digits, self.neurons(value)
+        y = self.round(self.base * value)
+        y = self.round(y - self.round(d0 * tau))
+        y = self.round(y - self.round((d1 - d0) * zeta))
+        return self._clamp(y)
 
-    def nonempty(self, value: Number) -> Number:
-        """σ(bv): 1 unless the stack is empty; in units of the arithmetic.
-
-        Chapter: :doc:`/book/06_cantor`.
-        """
-        return self._clamp(self.round(value * self.base))
-
-    def top(self, value: Number, unit: Number | None = None) -> Number:
-        """σ(bv − d₀ − 1): the top symbol; 0 for an empty stack.
+    def neurons(self, value: Number) -> tuple[Number, Number]:
+        """τ = σ(bq), whether there is a symbol, and ζ = σ(bq − d₀ − 1),
+        the top symbol; in units of the arithmetic.
 
         Chapter: :doc:`/book/06_cantor`.
         """
-        found = self._clamp(self.round(self.round(value * self.base) - (self.digits[0] + 1) * self.unit))
-        return found if unit is not None else int(found == self.unit)
+        y = self.round(self.base * value)
+        above = self.round(y - (self.digits[0] + 1) * self.unit)
+        return self._clamp(y), self._clamp(above)
 
     def _clamp(self, x: Number) -> Number:
         return min(max(x, 0 * self.unit), self.unit)
+
+    def nonempty(self, value: Number) -> int:
+        """1 if there is a symbol, 0 if the stack is empty: τ, rounded, since floats may be a little off.
+
+        Chapter: :doc:`/book/06_cantor`.
+        """
+        return int(2 * self.neurons(value)[0] > self.unit)
+
+    def top(self, value: Number) -> int:
+        """The top symbol, 0 for an empty stack: ζ, rounded.
+
+        Chapter: :doc:`/book/06_cantor`.
+        """
+        return int(2 * self.neurons(value)[1] > self.unit)
 
     def encode(self, symbols: Iterable[int]) -> Number:
         """The number of a stack, given from the top down.
@@ -126,21 +145,41 @@ class Cantor:
         return value
 
     def decode(self, value: Number) -> list[int]:
-        """The symbols of a number from the top down, as many as the arithmetic holds at most.
+        """The symbols of a number from the top down. A float is popped until it is empty, or as often as it has depth.
 
         Chapter: :doc:`/book/06_cantor`.
         """
+        if self.arithmetic not in PRECISION:
+            return [self.digits.index(digit) for digit in self._digits_of(value)]
         symbols: list[int] = []
-        while value > 0 and (self.depth is None or len(symbols) < self.depth):
+        while self.nonempty(value) and len(symbols) < self.depth:
             symbols.append(self.top(value))
             value = self.pop(value)
         return symbols
 
+    def _digits_of(self, value: Number) -> list[int]:
+        """The digits of an exact number, the top first. All at once: this is faster than to pop them."""
+        v = Fraction(value) / (self.unit if self.arithmetic == "scaled" else 1)
+        places = v.denominator.bit_length()  # b^places is a multiple of the denominator, if any power of b is
+        whole, rest = divmod(v * self.base**places, 1)
+        digits: list[int] = []
+        for _ in range(places):
+            whole, digit = divmod(whole, self.base)
+            if digit or digits:  # zeros below the bottom are no symbols
+                digits.append(digit)
+        if whole or rest or not set(digits) <= set(self.digits):
+            raise ValueError(
+                f"{value!s:.40} is not the number of a stack in base {self.base} with digits {self.digits}. "
+                f"Take one that encode or push has given."
+            )
+        return digits[::-1]
+
     def full(self, depth: int) -> str:
         """What is wrong with a stack of that depth."""
+        instead = "more places" if self.arithmetic == "scaled" else "a smaller base"
         return (
             f"A stack of {depth} symbols was asked for, and {self.arithmetic} holds {self.depth} in base {self.base}: "
-            f'the bottom one would be lost. Use arithmetic="exact", or a smaller base.'
+            f'the bottom one would be lost. Use arithmetic="exact", or {instead}.'
         )
 
 
@@ -159,19 +198,31 @@ would be lost. Use arithmetic="exact", or a smaller base.
 
     def __init__(self, code: Cantor, symbols: Iterable[int] = ()):
         symbols = list(symbols)
-        self.code, self.value, self.depth = code, code.encode(symbols), len(symbols)
+        self.code, self.value = code, code.encode(symbols)
+        self._pushed = symbols[::-1]  # only to notice that floats have lost one
+
+    @property
+    def depth(self) -> int:
+        """How many symbols are on it."""
+        return len(self._pushed)
 
     def push(self, symbol: int) -> None:
         if self.code.depth is not None and self.depth >= self.code.depth:
             raise DepthError(self.code.full(self.depth + 1))
-        self.value, self.depth = self.code.push(self.value, symbol), self.depth + 1
+        self.value = self.code.push(self.value, symbol)
+        self._pushed.append(symbol)
 
     def pop(self) -> int | None:
         """Take the top symbol off; None if there is none."""
         if not self.depth:
             return None
-        top = self.code.top(self.value)
-        self.value, self.depth = self.code.pop(self.value), self.depth - 1
+        top, pushed = self.code.top(self.value), self._pushed.pop()
+        if top != pushed:
+            raise DepthError(
+                f"The top of this stack reads {top}, and {pushed} was pushed: {self.code.arithmetic} has lost digits "
+                f'in base {self.code.base}. Use arithmetic="exact", or a base that is a power of two.'
+            )
+        self.value = self.code.pop(self.value)
         return top
 
     def __repr__(self) -> str:
@@ -179,7 +230,7 @@ would be lost. Use arithmetic="exact", or a smaller base.
 
 
 def depth_of(base: int, precision: int) -> int:
-    """The most digits of a base that so many bits hold: the greatest k with b^k ≤ 2^precision."""
+    """The most digits of a base that so many bits hold, ⌊precision / log₂ b⌋: the greatest k with b^k ≤ 2^precision."""
     depth = 0
     while base ** (depth + 1) <= 2**precision:
         depth += 1
@@ -188,8 +239,13 @@ def depth_of(base: int, precision: int) -> int:
 
 def check_digits(base: int, digits: tuple[int, int]) -> None:
     """Two digits of the base, apart enough for top and emptiness to be seen in one neuron each."""
-    whole = all(type(number) is int for number in (base, *digits)) and len(digits) == 2
-    if not whole or not 1 <= digits[0] < digits[1] - 1 or digits[1] >= base:
+    pair = isinstance(digits, (tuple, list)) and len(digits) == 2
+    if (
+        not pair
+        or any(type(number) is not int for number in (base, *digits))
+        or not 1 <= digits[0] < digits[1] - 1
+        or digits[1] >= base
+    ):
         raise ValueError(
             f"base={base!r} with digits={digits!r} was given. The digits are whole numbers, the first at least 1, the "
             f"second at least 2 more and below the base, such as (1, 3) for base 4."

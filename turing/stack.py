@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from turing.machine import TuringMachine, _limit, _listed
+from turing.machine import TuringMachine, _count, _limit, _listed
 
 __all__ = ["Moment", "StackMachine", "StackRun", "TwoStacks", "balanced"]
 
-ANY = "*"
+ANY, EMPTY = "*", "–"  # in rules, and in what is printed
 Operation = tuple[str, str | None]  # ("push", x), ("pop", None), ("noop", None)
 
 
@@ -34,7 +34,7 @@ class Moment(NamedTuple):
         return tuple(stack[0] if stack else None for stack in self.stacks)
 
     def __str__(self) -> str:
-        return f"{self.state}  {' | '.join(''.join(stack) or '–' for stack in self.stacks)}"
+        return f"{self.state}  {' | '.join(''.join(stack) or EMPTY for stack in self.stacks)}"
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,7 @@ class StackMachine:
         terminal: Iterable[str] = (),
         symbols: Iterable[str] | None = None,
     ):
-        rules = {_key(key): _value(key, value) for key, value in dict(delta).items()}
-        if not rules:
-            raise ValueError(
-                "This machine has no rules. Give at least one: {(state, top, …): (next state, operation, …)}."
-            )
+        rules = _read(delta)
         self.p = len(next(iter(rules))) - 1
         for key, value in rules.items():
             if len(key) != self.p + 1 or len(value) != self.p + 1 or self.p < 1:
@@ -85,14 +81,20 @@ class StackMachine:
                     f"{key!r}: {(value[0], *map(_said, value[1:]))!r}."
                 )
         self.terminal = frozenset([terminal] if isinstance(terminal, str) else terminal)
+        for name in self.terminal:
+            if not isinstance(name, str) or name == ANY:
+                raise ValueError(f"Terminal states are given by their names, and {name!r} was given.")
+        for key in rules:
+            if key[0] in self.terminal:
+                raise ValueError(f"State {key[0]!r} is terminal, and a rule was given for it: {key!r}.")
         self.symbols = self._two(rules, symbols)
-        self.initial = next(q for q, *_ in rules if q != ANY) if initial is None else initial
-        named = [q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY]
-        self.states = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
+        named = list(dict.fromkeys(q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY))
+        self.initial = next((q for q, *_ in rules if q != ANY), None) if initial is None else initial
         if self.initial not in named:
             raise ValueError(
-                f"The initial state {self.initial!r} is on no rule. Those of the rules: {_listed(set(named))}."
+                f"The initial state {self.initial!r} is on no rule. The states of the rules are: {_listed(named)}."
             )
+        self.states = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
         self.rules = self._expanded(rules)
         self.starts = (self.initial,)
 
@@ -101,6 +103,12 @@ class StackMachine:
         used = [top for key in rules for top in key[1:] if top not in (None, ANY)]
         used += [x for value in rules.values() for kind, x in value[1:] if kind == "push"]
         found = list(dict.fromkeys([*map(str, symbols or ()), *used]))
+        for symbol in found:
+            if symbol.split() != [symbol] or symbol in (ANY, EMPTY):
+                raise ValueError(
+                    f"A symbol is a text without spaces, other than {ANY} (for any) and {EMPTY} (for an empty stack), "
+                    f"and {symbol!r} is used."
+                )
         if len(found) > 2:
             raise ValueError(f"A stack here is binary, and these symbols are used: {_listed(found)}. Two are allowed.")
         spare = [x for x in ("0", "1") if x not in found]
@@ -111,6 +119,8 @@ class StackMachine:
         """A rule for each state and tops that has one, without stars."""
         table: dict[tuple[str | None, ...], tuple] = {}
         for q in self.states:
+            if q in self.terminal:
+                continue
             for tops in product((None, *self.symbols), repeat=self.p):
                 here = (q, *tops)
                 fitting = [key for key in rules if all(a in (ANY, b) for a, b in zip(key, here, strict=True))]
@@ -118,12 +128,9 @@ class StackMachine:
                     continue
                 stars = min(key.count(ANY) for key in fitting)
                 best = [key for key in fitting if key.count(ANY) == stars]
-                if len({rules[key] for key in best}) > 1:
-                    raise ValueError(f"Two rules contradict each other on {here!r}: {best[0]!r} and {best[1]!r}.")
-                if q in self.terminal:
-                    if any(key[0] == q for key in best):
-                        raise ValueError(f"State {q!r} is terminal, and a rule was given for it: {best[0]!r}.")
-                    continue
+                other = next((key for key in best if rules[key] != rules[best[0]]), None)
+                if other:
+                    raise ValueError(f"Two rules contradict each other on {here!r}: {best[0]!r} and {other!r}.")
                 table[here] = rules[best[0]]
         return table
 
@@ -137,7 +144,7 @@ class StackMachine:
     def stacks(self, *stacks: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Stacks to begin with, one for each of the machine's, each from the top down."""
         if len(stacks) > self.p:
-            raise ValueError(f"This machine has {self.p} stacks, and {len(stacks)} were given.")
+            raise ValueError(f"This machine has {_count(self.p, 'stack')}, and {len(stacks)} were given.")
         filled = [tuple(map(str, stack)) for stack in stacks] + [()] * (self.p - len(stacks))
         for number, stack in enumerate(filled):
             for symbol in stack:
@@ -166,7 +173,7 @@ class StackMachine:
     def status(self, now: Moment, limit: int) -> str:
         if now.state in self.terminal:
             return "halted"
-        return "jammed" if (now.state, *now.tops) not in self.rules else "limit"
+        return "jammed" if now.step < limit else "limit"
 
     def __repr__(self) -> str:
         return f"<StackMachine: {len(self.states)} states, {self.p} stacks, {len(self.rules)} rules>"
@@ -196,9 +203,10 @@ def balanced() -> StackMachine:
 class TwoStacks:
     """Any Turing machine as a machine with two binary stacks: the cells left and right of the head.
 
-    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits, the blank k zeros, so an empty stack
-    reads as blanks. A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one
-    of each at a micro-step; a stay is one micro-step.
+    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits: its number in ``symbols``, which are the
+    machine's unless given in another order. The blank comes first and is k zeros, so an empty stack reads as blanks.
+    A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
+    micro-step; a stay is one micro-step.
 
     >>> import turing
     >>> two = TwoStacks(turing.zoo["balanced_parentheses"])
@@ -208,9 +216,11 @@ class TwoStacks:
     Chapter: :doc:`/book/07_ss`.
     """
 
-    def __init__(self, machine: TuringMachine):
+    def __init__(self, machine: TuringMachine, symbols: Sequence[str] | None = None):
+        if not isinstance(machine, TuringMachine):
+            raise TypeError(f"TwoStacks takes a TuringMachine, and {machine!r} was given.")
         self.turing, self.k = machine, max(1, (len(machine.symbols) - 1).bit_length())
-        self.code = {a: tuple(n >> i & 1 for i in range(self.k)) for n, a in enumerate(machine.symbols)}
+        self.code = {a: tuple(n >> i & 1 for i in range(self.k)) for n, a in enumerate(symbols or machine.symbols)}
         self.symbol = {bits: a for a, bits in self.code.items()}
         self.control: dict[str, tuple[str, str]] = {}  # names of states that stand for a state and a symbol
         rules: dict[tuple[str | None, ...], tuple[str, ...]] = {}
@@ -291,11 +301,27 @@ class _Built(StackMachine):
 
 
 def _name(q: str, *rest) -> str:
-    return repr((q, *rest)) if len(rest) > 1 or " " in q else f"{q} {rest[0]}"
+    """A name for a state of the control; no two have the same, whatever the states and symbols are called."""
+    plain = len(rest) == 1 and " " not in q and not q.startswith("(")
+    return f"{q} {rest[0]}" if plain else repr((q, *rest))
+
+
+def _read(delta) -> dict[tuple[str | None, ...], tuple]:
+    """The rules with their operations taken apart, each of them checked."""
+    if not isinstance(delta, Mapping):
+        raise ValueError(f"A transition function is a dictionary of rules, and {delta!r} was given.")
+    rules: dict[tuple[str | None, ...], tuple] = {}
+    for key, value in delta.items():
+        read, found = _key(key), _value(key, value)
+        if rules.setdefault(read, found) != found:
+            raise ValueError(f"Two rules were given for {read!r}, and they differ. Keep one.")
+    if not rules:
+        raise ValueError("This machine has no rules. Give at least one: {(state, top, …): (next state, operation, …)}.")
+    return rules
 
 
 def _key(key) -> tuple:
-    if not isinstance(key, tuple) or not isinstance(key[0], str):
+    if not isinstance(key, tuple) or not key or not isinstance(key[0], str):
         raise ValueError(f"A rule begins (state, top of stack 0, …), and {key!r} was given.")
     return (key[0], *(top if top is None else str(top) for top in key[1:]))
 
@@ -303,6 +329,8 @@ def _key(key) -> tuple:
 def _value(key, value) -> tuple:
     if not isinstance(value, (tuple, list)) or not value or not isinstance(value[0], str):
         raise ValueError(f"A rule ends (next state, operation on stack 0, …), and {value!r} was given for {key!r}.")
+    if value[0] == ANY:
+        raise ValueError(f"A rule leads to one state, and {ANY!r}, which stands for any, was given for {key!r}.")
     return (value[0], *map(_operation, value[1:]))
 
 

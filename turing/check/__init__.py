@@ -23,6 +23,8 @@ CHAPTERS = {
     "03_adders": "turing.check.adders",
     "04_attention": "turing.check.attention",
     "05_wcm": "turing.check.wcm",
+    "06_cantor": "turing.check.cantor",
+    "07_ss": "turing.check.ss",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 

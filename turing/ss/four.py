@@ -9,7 +9,7 @@ import torch
 from turing.cantor import Cantor
 from turing.layout import Layout
 from turing.ss.layers import Saturated
-from turing.stack import StackMachine
+from turing.stack import EMPTY, StackMachine
 
 OPERATIONS = ("noop", "push0", "push1", "pop")
 
@@ -25,7 +25,7 @@ def four_layers(
     rules = list(machine.rules.items())
     column = Layout(st=machine.states, q=p)
     seen = column + Layout(one=p, some=p)
-    detected = Layout(rule=[_rule_name(key) for key, _ in rules], q=p, one=p, some=p)
+    detected = Layout(rule=[rule_name(key) for key, _ in rules], q=p, one=p, some=p)
     applied = Layout(st=machine.states, **dict.fromkeys(OPERATIONS, p))
     top = {None: 0, machine.symbols[0]: 1, machine.symbols[1]: 2}
 
@@ -91,8 +91,6 @@ def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int, wei
     """
     if weights == "closed":
         return wanted
-    if weights != "least squares":
-        raise ValueError(f"weights is 'closed' or 'least squares', and {weights!r} was given.")
     target = torch.zeros(len(wanted), width, dtype=torch.float64)
     for row, effect in enumerate(wanted):
         for place, value in effect.items():
@@ -108,5 +106,5 @@ def operation_name(machine: StackMachine, operation: tuple[str, str | None]) -> 
     return f"push{machine.symbols.index(symbol)}" if kind == "push" else kind
 
 
-def _rule_name(key: tuple[str | None, ...]) -> str:
-    return " ".join("–" if part is None else part for part in key)
+def rule_name(key: tuple[str | None, ...]) -> str:
+    return " ".join(EMPTY if part is None else part for part in key)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -13,6 +14,8 @@ from torch.nn import functional as F
 from turing.layout import Layout
 
 __all__ = ["Saturated"]
+
+Whole = Callable[[Sequence[int], int], tuple[list[int], int]]
 
 
 class Saturated(nn.Module):
@@ -34,17 +37,17 @@ class Saturated(nn.Module):
     ):
         super().__init__()
         self.layouts, self.late = [before, after], list(late)
-        fractions = [Fraction(value) for row in rows.values() for value in row.values()]
-        self.denominator = lcm(1, *(value.denominator for value in fractions))
-        weight = torch.zeros(after.width, before.width, dtype=torch.int64)
-        bias = torch.zeros(after.width, dtype=torch.int64)
-        for i, row in rows.items():
-            for j, value in row.items():
-                number = int(Fraction(value) * self.denominator)
-                if j is None:
-                    bias[i] = number
-                else:
-                    weight[i, j] = number
+        entries = [(i, j, value) for i, row in rows.items() for j, value in row.items()]
+        self.denominator = lcm(1, *{value.denominator for _, _, value in entries})
+        numbers = torch.zeros(after.width, before.width + 1, dtype=torch.int64)  # the last column is the bias
+        if entries:
+            i, j, values = zip(*entries, strict=True)
+            columns = [before.width if place is None else place for place in j]
+            numerators = [int(value * self.denominator) for value in values]
+            if max(map(abs, numerators)) >= 2**63:
+                raise ValueError(f"This base asks for a weight of {max(map(abs, numerators)):,}. Take a smaller one.")
+            numbers[list(i), columns] = torch.tensor(numerators)
+        weight, bias = numbers[:, :-1].contiguous(), numbers[:, -1].contiguous()
         self.register_buffer("numerators", weight)
         self.register_buffer("bias_numerators", bias)
         self.weight = nn.Parameter(weight.to(torch.float64).div(self.denominator).to(dtype))
@@ -61,24 +64,38 @@ class Saturated(nn.Module):
 
     def exact(self, x: Sequence[int], unit: int) -> tuple[list[int], int]:
         """The same equations over whole numbers that stand for multiples of 1 / unit; the unit grows where it must."""
-        sums = [
-            bias * unit + sum(weight * x[j] for j, weight in row)
-            for row, bias in zip(self.sparse, self.bias_numerators.tolist(), strict=True)
-        ]
-        if self.denominator > 1:
-            if any(total % self.denominator for total in sums):
-                return self._clamped(sums, unit * self.denominator)
-            sums = [total // self.denominator for total in sums]
-        return self._clamped(sums, unit)
+        return self.whole()(x, unit)
 
-    @staticmethod
-    def _clamped(sums: list[int], unit: int) -> tuple[list[int], int]:
-        return [0 if total < 0 else unit if total > unit else total for total in sums], unit
+    def whole(self) -> Whole:
+        """:meth:`exact` as a function that holds the numerators as they are now, and leaves out those that are 0."""
+        columns = [defaultdict(list) for _ in range(self.numerators.shape[1])]  # which rows have a weight
+        for i, row in enumerate(self.sparse):
+            for j, weight in row:
+                columns[j][weight].append(i)
+        biases, denominator = self.bias_numerators.tolist(), self.denominator
+
+        def step(x: Sequence[int], unit: int) -> tuple[list[int], int]:
+            scaled = {bias: bias * unit for bias in set(biases)}
+            sums = [scaled[bias] for bias in biases]
+            for number, column in zip(x, columns, strict=True):
+                if number:
+                    for weight, rows in column.items():
+                        term = weight * number
+                        for i in rows:
+                            sums[i] += term
+            one = unit * denominator
+            sums = [0 if total < 0 else one if total > one else total for total in sums]
+            if denominator == 1 or any(total % denominator for total in set(sums)):
+                return sums, one
+            return [total // denominator for total in sums], unit
+
+        return step
 
     @property
     def sparse(self) -> list[list[tuple[int, int]]]:
-        version = self.numerators._version
-        if getattr(self, "_sparse", (None,))[0] != version:
-            rows = [[(j, row[j]) for j in range(len(row)) if row[j]] for row in self.numerators.tolist()]
-            self._sparse = (version, rows)
-        return self._sparse[1]
+        """For each row the places that it reads, with their numerators."""
+        rows: list[list[tuple[int, int]]] = [[] for _ in self.numerators]
+        places = self.numerators.nonzero()
+        for (i, j), number in zip(places.tolist(), self.numerators[tuple(places.T)].tolist(), strict=True):
+            rows[i].append((j, number))
+        return rows

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from math import lcm
 from typing import NamedTuple
 
 import torch
@@ -13,14 +14,15 @@ from torch import Tensor, nn
 
 from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.layout import Layout
-from turing.machine import _limit
+from turing.machine import _limit, _listed
 from turing.ss.four import OPERATIONS, four_layers, operation_name
 from turing.ss.realtime import classes_of, one_layer
 from turing.stack import Moment, StackMachine, StackRun
 
 __all__ = ["Reading", "StackNetwork"]
 
-UNCLEAR = 0.25  # how far from 0 and 1 a detector may be that is read as one of them
+CLEAR = 4  # a detector that is read as 0 or 1 is no further from it than 1 / CLEAR
+WEIGHTS = ("closed", "least squares")
 TYPES = {"float32": torch.float32, "float64": torch.float64, "exact": torch.float64}
 
 
@@ -41,7 +43,7 @@ class Scaled(Sequence):
         self.numbers, self.unit = numbers, unit
 
     def __getitem__(self, i):
-        return Fraction(self.numbers[i], self.unit)
+        return Scaled(self.numbers[i], self.unit) if isinstance(i, slice) else Fraction(self.numbers[i], self.unit)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -79,12 +81,20 @@ class StackNetwork(nn.Module):
         weights: str = "closed",
     ):
         super().__init__()
+        if not isinstance(machine, StackMachine):
+            raise TypeError(
+                f"A StackMachine is built here, and {machine!r} was given. For a Turing machine: turing.compile."
+            )
         if version not in (4, 1) or isinstance(version, bool):
             raise ValueError(f"version is 4, for four layers a step, or 1, for one layer, and {version!r} was given.")
         if arithmetic not in TYPES:
             raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
+        if weights not in WEIGHTS:
+            raise ValueError(f"weights is 'closed' or 'least squares', and {weights!r} was given.")
         if (base is None) != (digits is None):
-            raise ValueError("base and digits go together, and one of them was given without the other.")
+            raise ValueError(
+                f"base and digits go together, such as base=4, digits=(1, 3); {base=} and {digits=} were given."
+            )
         if base is None:
             great = 10 * machine.p**2
             base, digits = (4, (1, 3)) if version == 4 else (great, (great - 1 - 4 * machine.p, great - 1))
@@ -114,6 +124,11 @@ class StackNetwork(nn.Module):
         """
         stacks, column = self.machine.stacks(*stacks), [0 * self.code.unit] * self.layout.width
         state = self.machine.initial if state is None else state
+        starts = self.machine.states if self.version == 4 else [target for target, *_ in self.classes]
+        if state not in starts:
+            raise ValueError(
+                f"A run cannot begin in state {state!r}. It can in these: {_listed(dict.fromkeys(starts))}."
+            )
         values = [self.code.encode(map(self.machine.symbols.index, stack)) for stack in stacks]
         places = self.layout.q if self.version == 4 else self.layout.noop
         for i, value in zip(places, values, strict=True):
@@ -121,7 +136,7 @@ class StackNetwork(nn.Module):
         if self.version == 4:
             column[self.layout.st[state]] = self.code.unit
             return column
-        k = next(k for k, (target, *_) in enumerate(self.classes) if target == state)
+        k = starts.index(state)
         for v in product(range(3), repeat=self.machine.p):
             if all(level <= self._level(stack) for level, stack in zip(v, stacks, strict=True)):
                 column[self.detector(k, v)] = self.code.unit
@@ -146,7 +161,13 @@ class StackNetwork(nn.Module):
 
     @torch.no_grad()
     def _floats(self, column: Sequence[float]) -> Iterator[Vectors]:
-        x = torch.tensor(column, dtype=TYPES[self.arithmetic])
+        weight = next(iter(self.layers.values())).weight
+        if weight.dtype != TYPES[self.arithmetic]:
+            raise TypeError(
+                f"This network was built for {self.arithmetic}, and its weights are of {weight.dtype}, which holds "
+                f"another depth. Build it with the arithmetic that you want."
+            )
+        x = torch.tensor(column, dtype=weight.dtype, device=weight.device)
         while True:
             found = {"column": x.tolist()}
             for name, layer in self.layers.items():
@@ -155,16 +176,15 @@ class StackNetwork(nn.Module):
             yield found
 
     def _exact(self, column: Sequence[Fraction]) -> Iterator[Vectors]:
-        unit, base = 1, self.code.base
-        while any((value * unit).denominator > 1 for value in column):
-            unit *= base
+        base, layers = self.code.base, {name: layer.whole() for name, layer in self.layers.items()}
+        unit = lcm(*(value.denominator for value in column))
         x = [int(value * unit) for value in column]
         while True:
             found: Vectors = {"column": Scaled(x, unit)}
-            for name, layer in self.layers.items():
-                x, unit = layer.exact(x, unit)
+            for name, layer in layers.items():
+                x, unit = layer(x, unit)
                 found[name] = Scaled(x, unit)
-            while unit > 1 and unit % base == 0 and all(value % base == 0 for value in x):
+            while unit > 1 and unit % base == 0 and all(value % base == 0 for value in set(x)):
                 x, unit = [value // base for value in x], unit // base
             yield found
 
@@ -174,32 +194,38 @@ class StackNetwork(nn.Module):
         Chapter: :doc:`/book/07_ss`.
         """
         if self.version == 4:
-            found = vectors["F3"]
-            fired = self._fired(found, self.layers["F3"].layouts[1].rule)
+            fired = self._fired(vectors["F3"], self.layers["F3"].layouts[1].rule)
             if fired is None:
                 return Reading(None)
             key, rule = self.keys[fired], self.rules[fired]
             return Reading(rule[0], tuple(operation_name(self.machine, operation) for operation in rule[1:]), key[1:])
-        found, p = vectors["step"], self.machine.p
-        k = self._fired(found, [self.detector(k, (0,) * p) for k in range(len(self.classes))])
+        found, p, det = vectors["step"], self.machine.p, self.layout.det
+        k = self._fired(found, range(det.start, det.start + det.size, 3**p))
         if k is None:
             return Reading(None)
         levels = (
-            sum(found[self.detector(k, tuple(level * (j == i) for j in range(p)))] > 0.5 for level in (1, 2))
+            sum(2 * found[self.detector(k, tuple(level * (j == i) for j in range(p)))] > 1 for level in (1, 2))
             for i in range(p)
         )
         return Reading(self.classes[k][0], self.classes[k][1:], tuple((None, *self.machine.symbols)[n] for n in levels))
 
     def _fired(self, found: Sequence[Number], places: Sequence[int]) -> int | None:
         """Which of some detectors is 1; None if none is."""
-        fired = [n for n, place in enumerate(places) if found[place] > UNCLEAR]
-        if any(found[places[n]] < 1 - UNCLEAR for n in fired) or len(fired) > 1:
-            values = ", ".join(f"{float(found[places[n]]):.3g}" for n in fired)
+        numbers, one = (found.numbers, found.unit) if isinstance(found, Scaled) else (found, 1)
+        values = [numbers[place] for place in places]
+        fired = [n for n, value in enumerate(values) if not CLEAR * value <= one]
+        if len(fired) > 1 or any(not CLEAR * (one - values[n]) <= one for n in fired):
+            shown = ", ".join(f"{float(found[places[n]]):.3g}" for n in fired)
             raise ArithmeticError(
-                f"One detector should be 1 and the others 0, and these are not 0: {values}. {self.arithmetic} has lost "
-                f'digits. Use arithmetic="exact".'
+                f"One detector should be 1 and the others 0, and these are not 0: {shown}. {self.why()}"
             )
         return fired[0] if fired else None
+
+    def why(self) -> str:
+        """What has to be wrong if a number is, and what to do."""
+        if self.arithmetic == "exact":
+            return "The numerators are not those of this machine any more. Build the network again."
+        return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
 
     def stacks(self, column: Sequence[Number]) -> tuple[Number, ...]:
         """The stacks of a column as numbers.
@@ -218,7 +244,8 @@ class StackNetwork(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
-        held = [list(reversed(stack)) for stack in self.machine.stacks(*stacks)]  # the top last
+        stacks = self.machine.stacks(*stacks)
+        held = [list(reversed(stack)) for stack in stacks]  # the top last
         for number, vectors in enumerate(self.steps(self.initial(*stacks, state=state)), start=1):
             reading = self.read(vectors)
             if self.version == 4:
@@ -240,7 +267,7 @@ class StackNetwork(nn.Module):
             if top != (stack[-1] if stack else None):
                 raise ArithmeticError(
                     f"At step {number} the network takes {top!r} for the top of stack {i}, where "
-                    f'{stack[-1] if stack else None!r} is: {self.arithmetic} has lost digits. Use arithmetic="exact".'
+                    f"{stack[-1] if stack else None!r} is. {self.why()}"
                 )
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
@@ -251,35 +278,44 @@ class StackNetwork(nn.Module):
         return self._moments(self.machine.stacks(*stacks), _limit(max_steps))
 
     def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
-        now = Moment(0, self.machine.initial, stacks)
-        yield now
-        if now.state in self.machine.terminal or not limit:
+        yield Moment(0, self.machine.initial, stacks)
+        yield from (self._moment(*done) for done in self._steps(stacks, limit))
+
+    def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, str, Vectors]]:
+        """The steps that are done, each with its number, the state it leads to, and its vectors."""
+        if self.machine.initial in self.machine.terminal or not limit:
             return
-        for vectors, reading in self.follow(*stacks):
+        for number, (vectors, reading) in enumerate(self.follow(*stacks), start=1):
             if reading.state is None:
                 return
-            last = vectors["F1" if self.version == 4 else "step"]
-            symbols = (self.code.decode(value) for value in self.stacks(last))
-            found = tuple(tuple(self.machine.symbols[bit] for bit in bits) for bits in symbols)
-            now = Moment(now.step + 1, reading.state, found)
-            yield now
-            if now.state in self.machine.terminal or now.step == limit:
+            yield number, reading.state, vectors
+            if reading.state in self.machine.terminal or number == limit:
                 return
+
+    def _moment(self, step: int, state: str, vectors: Vectors) -> Moment:
+        last = vectors["F1" if self.version == 4 else "step"]
+        symbols = (self.code.decode(value) for value in self.stacks(last))
+        return Moment(step, state, tuple(tuple(self.machine.symbols[bit] for bit in bits) for bits in symbols))
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
         """Run the network, and say how it ended.
 
         Chapter: :doc:`/book/07_ss`.
         """
-        (now,) = deque(self.trace(*stacks, max_steps=max_steps), maxlen=1)
-        status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < max_steps else "limit"
+        stacks, limit = self.machine.stacks(*stacks), _limit(max_steps)
+        last = deque(self._steps(stacks, limit), maxlen=1)  # only the last column is decoded
+        now = self._moment(*last[0]) if last else Moment(0, self.machine.initial, stacks)
+        status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < limit else "limit"
         return StackRun(status, now.state, now.step, now.stacks)
 
-    def expected(self, moments: Iterable[Moment]) -> Iterator[dict[str, Mapping[str, Fraction]]]:
-        """What the vectors of each step have to be, from the moments of the machine's own run and without weights.
+    def expected(
+        self, moments: Iterable[Moment], machine: StackMachine | None = None
+    ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
+        """What the vectors of each step have to be, from the moments of a machine's own run and without weights. The
+        machine is the one that the network was built for, unless given.
 
         Chapter: :doc:`/book/07_ss`.
         """
         from turing.ss.specification import four, realtime
 
-        return (four if self.version == 4 else realtime)(self, moments)
+        return (four if self.version == 4 else realtime)(self, machine or self.machine, moments)

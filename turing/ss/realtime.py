@@ -17,7 +17,7 @@ START = "start"
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
-    """What a step can do: the next state and the operations. And a start for each initial state that no step reaches."""
+    """What a step can do: the next state and the operations; and a start for each first state that no step leads to."""
     found = list(
         dict.fromkeys(
             (target, *(operation_name(machine, operation) for operation in operations))

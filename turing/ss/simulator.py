@@ -68,5 +68,5 @@ class Simulator(StackNetwork):
             tops = ", ".join("nothing" if top is None else top for top in now.tops)
             print(f"The machine jams after {done}: there is no rule for state {now.state} with {tops} on top.")
         else:
-            print(f"{done} are done, and the machine has not halted.")
+            print(f"After {done} the machine has not halted.")
         return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from turing.cantor import Cantor
-from turing.ss.four import operation_name
-from turing.stack import Moment
+from turing.ss.four import operation_name, rule_name
+from turing.stack import Moment, StackMachine
 
 if TYPE_CHECKING:
     from turing.ss.network import StackNetwork
@@ -17,47 +18,52 @@ if TYPE_CHECKING:
 Expected = dict[str, Mapping[str, Fraction | int]]
 
 
-def four(network: StackNetwork, moments: Iterable[Moment]) -> Iterator[Expected]:
-    machine, exact = network.machine, Cantor(network.code.base, network.code.digits)
-    rules = {key: name for key, name in zip(machine.rules, network.layers["F3"].layouts[1].rule.labels, strict=True)}
-    index = _indices(machine.p)
-
-    def stacks(moment: Moment, name: str) -> dict[str, Fraction]:
-        values = (exact.encode(map(machine.symbols.index, stack)) for stack in moment.stacks)
-        return {f"{name}{index[i]}": value for i, value in enumerate(values)}
-
+def four(network: StackNetwork, machine: StackMachine, moments: Iterable[Moment]) -> Iterator[Expected]:
+    index, encode = _indices(machine.p), _encoder(network)
+    layouts = {name: set(layer.layouts[1].names()) for name, layer in network.layers.items()}
     for now, after in pairwise(moments):
         key = (now.state, *now.tops)
-        seen = stacks(now, "q")
-        seen |= {f"some{index[i]}": 1 for i, top in enumerate(now.tops) if top is not None}
-        seen |= {f"one{index[i]}": 1 for i, top in enumerate(now.tops) if top == machine.symbols[1]}
-        new = stacks(after, "q")
+        seen = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
+        seen |= {f"some{i}": 1 for i, top in zip(index, now.tops, strict=True) if top is not None}
+        seen |= {f"one{i}": 1 for i, top in zip(index, now.tops, strict=True) if top == machine.symbols[1]}
         chosen = [operation_name(machine, operation) for operation in machine.rules[key][1:]]
-        yield {
+        new = list(zip(index, map(encode, after.stacks), strict=True))
+        found = {
             "F4": {f"st[{now.state}]": 1} | seen,
-            "F3": {f"rule[{rules[key]}]": 1} | seen,
+            "F3": {f"rule[{rule_name(key)}]": 1} | seen,
             "F2": {f"st[{after.state}]": 1}
-            | {f"{name}{index[i]}": new[f"q{index[i]}"] for i, name in enumerate(chosen)},
-            "F1": {f"st[{after.state}]": 1} | new,
+            | {f"{name}{i}": value for name, (i, value) in zip(chosen, new, strict=True)},
+            "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
         }
+        yield {name: _known(layouts[name], places) for name, places in found.items()}
 
 
-def realtime(network: StackNetwork, moments: Iterable[Moment]) -> Iterator[Expected]:
-    machine, exact = network.machine, Cantor(network.code.base, network.code.digits)
-    index, names = _indices(machine.p), network.layout.names()
+def realtime(network: StackNetwork, machine: StackMachine, moments: Iterable[Moment]) -> Iterator[Expected]:
+    index, encode, names = _indices(machine.p), _encoder(network), network.layout.names()
+    number = {kind: k for k, kind in enumerate(network.classes)}
     for now, after in pairwise(moments):
-        rule = machine.rules[(now.state, *now.tops)]
-        kind = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
-        k = network.classes.index(kind)
+        target, *operations = machine.rules[(now.state, *now.tops)]
+        chosen = [operation_name(machine, operation) for operation in operations]
         level = [0 if top is None else 1 + machine.symbols.index(top) for top in after.tops]
         found = {
-            names[network.detector(k, v)]: 1
+            names[network.detector(number[(target, *chosen)], v)]: 1
             for v in product(range(3), repeat=machine.p)
-            if all(map(int.__le__, v, level))
+            if (target, *chosen) in number and all(map(int.__le__, v, level))
         }
-        for i, stack in enumerate(after.stacks):
-            found[f"{kind[1 + i]}{index[i]}"] = exact.encode(map(machine.symbols.index, stack))
+        for name, i, stack in zip(chosen, index, after.stacks, strict=True):
+            found[f"{name}{i}"] = encode(stack)
         yield {"step": found}
+
+
+def _encoder(network: StackNetwork) -> Callable[[tuple[str, ...]], Fraction]:
+    """The number of a stack of symbols. Each is met twice in a row, at the end of a step and where the next begins."""
+    exact, digit = Cantor(network.code.base, network.code.digits), network.machine.symbols.index
+    return lru_cache(maxsize=2 * network.machine.p)(lambda stack: exact.encode(map(digit, stack)))
+
+
+def _known(names: set[str], places: Mapping[str, Fraction | int]) -> dict[str, Fraction | int]:
+    """Without the places that a network has not, which is that of another machine; others will differ then."""
+    return {name: value for name, value in places.items() if name in names}
 
 
 def _indices(p: int) -> list[str]:

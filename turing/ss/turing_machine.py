@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from turing.cantor import Number
 from turing.layout import Layout
-from turing.machine import Configuration, Run, TuringMachine, _limit, _word
+from turing.machine import Configuration, Run, TuringMachine, _limit, _listed, _word
 from turing.ss.network import StackNetwork, Vectors
 from turing.stack import TwoStacks
 
@@ -48,8 +48,8 @@ class SS95(nn.Module):
         if not isinstance(machine, TuringMachine):
             raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
         self.machine, self.two = machine, TwoStacks(machine)
-        digits = None if digits is None else tuple(digits)
-        if base is None and self.version == 1:
+        digits = tuple(digits) if isinstance(digits, list) else digits  # as they come from a file
+        if base is None and digits is None and self.version == 1:
             base, digits = 16, (11, 15)  # the least dyadic base that does
         self.network = StackNetwork(self.two.machine, self.version, base, digits, arithmetic, weights)
         code = self.network.code
@@ -109,6 +109,15 @@ class SS95(nn.Module):
         run = self.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, trace)
         return replace(run, micro_steps=micro)
 
+    def run_batch(self, words: Sequence[Iterable[str]], max_steps: int = 1_000_000) -> list[Run]:
+        """Run the network on many words, one after the other.
+
+        Chapter: :doc:`/book/07_ss`.
+        """
+        if isinstance(words, str):
+            raise ValueError(f"run_batch takes a list of words, and the one word {words!r} was given.")
+        return [self.run(word, max_steps) for word in words]
+
     def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
         """Run the network, and yield the configurations that it stands for after each step of the machine.
 
@@ -135,14 +144,20 @@ class SS95(nn.Module):
                 if operation.startswith("push"):
                     pushed.append(int(operation[-1]))
                     move = 1 if side == 0 else -1  # what is pushed on the left stack is left behind
-            if reading.state not in self.two.control:
+            if reading.state not in self.two.control and len(pushed) < self.two.k:
                 continue
-            state, symbol = self.two.control[reading.state]
-            written = self.two.symbol[tuple(reversed(pushed))] if pushed else symbol
+            state, symbol = self.two.control.get(reading.state, ("", ""))
+            written = self.two.symbol.get(tuple(reversed(pushed))) if pushed else symbol
+            if not state or written is None:
+                raise ArithmeticError(
+                    f"At micro-step {micro} step {now.step + 1} of the machine should end, and the network has pushed "
+                    f"{pushed} and is in {reading.state}. {self.network.why()}"
+                )
             now = now._then(state, written, move)
             if now.symbol != symbol:
                 raise ArithmeticError(
-                    f"At step {now.step} the network reads {symbol!r} on cell {now.head}, where {now.symbol!r} stands."
+                    f"At step {now.step} the network reads {symbol!r} on cell {now.head}, where {now.symbol!r} stands. "
+                    f"{self.network.why()}"
                 )
             yield now, micro
             if now.state in self.machine.halting or now.step == limit:
@@ -156,29 +171,25 @@ class SS95(nn.Module):
         """
         if isinstance(step, bool) or not isinstance(step, int) or step < 1:
             raise ValueError(f"The first micro-step is 1, and {step!r} was asked for.")
-        for number, vectors in enumerate(self.vectors_of(word), start=1):
+        state, *stacks = self.two.start(_word(word))
+        steps, number = self.network.follow(*stacks, state=state), 0
+        while state is not None and state not in self.two.machine.terminal:
+            (vectors, reading), number = next(steps), number + 1
             if number == step:
                 return vectors
+            state = reading.state
         raise ValueError(f"Micro-step {step} was asked for, and the run on this word ends with {number}.")
 
-    def vectors_of(self, word: Iterable[str]) -> Iterator[Vectors]:
-        """The vectors of every micro-step, to the one that halts or jams."""
-        state, *stacks = self.two.start(_word(word))
-        for vectors, reading in self.network.follow(*stacks, state=state):
-            yield vectors
-            if reading.state is None or reading.state in self.two.machine.terminal:
-                return
-
     def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, list]]:
-        """For each micro-step on several words, every vector by the name of the layer; None where a run is over.
+        """For each micro-step on several words, every vector by the name of the layer. Nothing is read or guarded, and
+        a run that is over goes on with whatever numbers come.
 
         Chapter: :doc:`/book/07_ss`.
         """
-        runs = [self.vectors_of(word) for word in words]
+        runs = [self.network.steps(self.initial(word)) for word in words]
         while True:
-            found = [next(run, None) for run in runs]
-            names = ["column", *self.pipeline]
-            yield {name: [vectors and vectors[name] for vectors in found] for name in names}
+            found = [next(run) for run in runs]
+            yield {name: [vectors[name] for vectors in found] for name in ("column", *self.pipeline)}
 
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
@@ -187,9 +198,20 @@ class SS95(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
-        two = TwoStacks(machine)
+        for kind in ("states", "symbols"):
+            own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
+            if own != other:
+                raise ValueError(
+                    f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
+                    f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
+                )
+        if machine.blank != self.machine.blank:
+            raise ValueError(
+                f"The blank of this network is {self.machine.blank!r}, and that of the machine {machine.blank!r}."
+            )
+        two = TwoStacks(machine, self.machine.symbols)
         limit = _limit(1_000_000 if max_steps is None else max_steps)
-        return self.network.expected(moment for moment, _ in two.trace(_word(word), limit))
+        return self.network.expected((moment for moment, _ in two.trace(_word(word), limit)), two.machine)
 
 
 class SS95RealTime(SS95):

@@ -2,10 +2,22 @@
 
 from turing.widgets.adder import Adder
 from turing.widgets.attention_explorer import AttentionExplorer
+from turing.widgets.cantor_zoom import CantorZoom
 from turing.widgets.gate_playground import GatePlayground
 from turing.widgets.pipeline_inspector import PipelineInspector
 from turing.widgets.predict import Predict
 from turing.widgets.puzzle import Puzzle
+from turing.widgets.stack_stepper import StackStepper
 from turing.widgets.stepper import Stepper
 
-__all__ = ["Adder", "AttentionExplorer", "GatePlayground", "PipelineInspector", "Predict", "Puzzle", "Stepper"]
+__all__ = [
+    "Adder",
+    "AttentionExplorer",
+    "CantorZoom",
+    "GatePlayground",
+    "PipelineInspector",
+    "Predict",
+    "Puzzle",
+    "StackStepper",
+    "Stepper",
+]

@@ -1,0 +1,171 @@
+"""Plausible wrong answers to the exercises of SS95.
+
+A function is named after its exercise, two underscores, and its fault; its docstring is what the
+check must say of it.
+"""
+
+import turing
+
+
+def every_third__counts_pairs():
+    """For word=11 your network halts in T after 3 steps; F was expected."""
+    return _counted(2)
+
+
+def every_third__takes_the_base_of_the_paper():
+    """For word=111111111111 your network stops with DepthError: A stack of 12 symbols was asked for, and float32"""
+    return turing.ss.StackNetwork(_counted(3).machine, version=1, arithmetic="float32")
+
+
+def every_third__has_four_layers():
+    """Your network has version 4; 1 was asked for."""
+    return turing.ss.StackNetwork(_counted(3).machine, arithmetic="float32")
+
+
+def every_third__leaves_the_zeros_out():
+    """For word=0 your network jams after 0 steps in state 0, with 0 on top."""
+    rules = {("0", "1"): ("1", "pop"), ("1", "1"): ("2", "pop"), ("2", "1"): ("0", "pop")}
+    rules |= {("0", None): ("T", "noop"), ("1", None): ("F", "noop"), ("2", None): ("F", "noop")}
+    return _network(turing.stack.StackMachine(rules, "0", {"T", "F"}))
+
+
+def every_third__is_the_machine():
+    """Your function returned an object of type StackMachine. Return a network"""
+    return _counted(3).machine
+
+
+def _counted(n):
+    rules = {}
+    for i in range(n):
+        rules[str(i), "0"] = (str(i), "pop")
+        rules[str(i), "1"] = (str((i + 1) % n), "pop")
+        rules[str(i), None] = ("F" if i else "T", "noop")
+    return _network(turing.stack.StackMachine(rules, "0", {"T", "F"}))
+
+
+def _network(machine):
+    return turing.ss.StackNetwork(machine, version=1, base=4, digits=(1, 3), arithmetic="float32")
+
+
+def gated_stack__adds_its_own_and_subtracts_one():
+    """For do=noop stack=000000000000 in float32 its neuron gives 0.3333332539; 0.3333333135 was expected."""
+    own = [[1, 0, 0, 1, 0, 0, 0], [0.25, 0, 0, 0, 1, 0, 0], [0.25, 0, 0, 0, 0, 1, 0], [4, -1, -2, 0, 0, 0, 1]]
+    return [(own, [-1, 0.25 - 1, 0.75 - 1, -1])]
+
+
+def gated_stack__forgets_to_switch_off():
+    """For do=noop stack=empty the neuron of push0 gives 1/4; 0 was expected."""
+    rows = [[1, 0, 0, 0, 0, 0, 0], [0.25, 0, 0, 0, 0, 0, 0], [0.25, 0, 0, 0, 0, 0, 0], [4, -1, -2, 0, 0, 0, 0]]
+    return [(rows, [0, 0.25, 0.75, 0])]
+
+
+def gated_stack__adds_the_digit_undivided():
+    """For do=noop stack=empty the neuron of push1 gives 1; 0 was expected."""
+    return _gates(b=[0, 1, 3, 0])
+
+
+def gated_stack__pops_a_1_as_if_it_were_a_0():
+    """For do=noop stack=1 the neuron of pop gives 1; 0 was expected."""
+    return _gates(pop=[4, -1, 0, -1, -1, -1, 0])
+
+
+def gated_stack__has_a_row_too_few():
+    """W has 3 rows and 7 columns; 4 and 7 were expected."""
+    ((W, b),) = _gates()
+    return [(W[:3], b[:3])]
+
+
+def _gates(pop=(4, -1, -2, -1, -1, -1, 0), b=(0, 0.25, 0.75, 0)):
+    W = [[1, 0, 0, 0, -1, -1, -1], [0.25, 0, 0, -1, 0, -1, -1], [0.25, 0, 0, -1, -1, 0, -1], list(pop)]
+    return [(W, list(b))]
+
+
+def as_many__wants_the_a_first():
+    """For word=ba your machine halts in F after 1 step; T was expected."""
+    rules = {
+        ("go", "a", "*"): ("go", "pop", "push a"),
+        ("go", "b", "a"): ("go", "pop", "pop"),
+        ("go", "b", None): ("F", "noop", "noop"),
+    }
+    return _machine(rules | _ends("F"))
+
+
+def as_many__does_not_look_at_what_is_left():
+    """For word=a your machine halts in T after 2 steps; F was expected."""
+    return _machine(_pairs() | _ends("T"))
+
+
+def as_many__has_a_third_stack():
+    """Your machine has 3 stacks; 2 were asked for."""
+    rules = {(*key, "*"): (*value, "noop") for key, value in (_pairs() | _ends("F")).items()}
+    return _machine(rules)
+
+
+def as_many__goes_on_for_ever():
+    """For the empty word your machine is still running after 1,000 steps."""
+    return _machine(_pairs() | {("go", None, "*"): ("go", "noop", "noop")})
+
+
+def _pairs():
+    rules = {}
+    for letter, other in ("ab", "ba"):
+        rules["go", letter, other] = ("go", "pop", "pop")
+        rules["go", letter, "*"] = ("go", "pop", f"push {letter}")
+    return rules
+
+
+def _ends(left_over):
+    return {("go", None, "*"): (left_over, "noop", "noop"), ("go", None, None): ("T", "noop", "noop")}
+
+
+def _machine(rules):
+    return turing.stack.StackMachine(rules, "go", {"T", "F"})
+
+
+def micro_steps__forgets_that_a_stay_is_short():
+    """For machine=palindromes word='abba' your function gives 30; 29 was expected."""
+    return lambda machine, word: machine.run(word).steps * _bits(machine)
+
+
+def micro_steps__counts_the_bits_of_the_alphabet_itself():
+    """For machine=bb4 word='' your function gives 214; 107 was expected."""
+    return lambda machine, word: machine.run(word).steps * len(machine.symbols).bit_length()
+
+
+def micro_steps__has_no_bit_for_a_single_symbol():
+    """For machine=one_symbol word='' your function gives 1; 2 was expected."""
+
+    def passes(machine, word):
+        moves = [machine.delta[now.state, now.symbol][2] for now in list(machine.trace(word))[:-1]]
+        return sum((len(machine.symbols) - 1).bit_length() if move else 1 for move in moves)
+
+    return passes
+
+
+def micro_steps__is_a_number():
+    """Return a function of a machine and a word; 243 came."""
+    return 243
+
+
+def _bits(machine):
+    return max(1, (len(machine.symbols) - 1).bit_length())
+
+
+def base_eight__weighs_all_alike():
+    """For levels=1,2 and stacks of the levels 1 and 1, with the factors 1 and 1, the sum comes up to -2/7"""
+    return lambda levels: [int(level > 0) for level in levels]
+
+
+def base_eight__has_a_ratio_that_is_right_and_factors_that_are_small():
+    """For levels=1,2 and stacks of the levels 0 and 2, with the factors 1 and 4, the sum comes up to -4/7"""
+    return lambda levels: [(0, 1, 4)[level] for level in levels]
+
+
+def base_eight__takes_the_factors_of_base_sixteen():
+    """For levels=1,2 and stacks of the levels 2 and 1, with the factors 1 and 2, the sum comes up to 4/7"""
+    return lambda levels: [{0: 0, 1: 1, 2: 2 if 1 in levels else 1}[level] for level in levels]
+
+
+def base_eight__gives_one_factor():
+    """For levels=0,0 your function gives 1; two factors were expected."""
+    return lambda levels: 1

@@ -1,0 +1,225 @@
+"""The exercises of the chapter SS95: a network of one stack, a layer, a stack machine, a count, and a smaller base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from turing.check import Wrong
+from turing.check.cantor import _called, _function, named, sigma, stacks, value
+from turing.check.machines import words
+from turing.check.weights import _count, _cut, numbers
+from turing.machine import TuringMachine
+from turing.stack import StackMachine, TwoStacks
+from turing.zoo import zoo
+
+if TYPE_CHECKING:
+    from turing.ss import StackNetwork
+
+BASE, DIGITS = 4, (1, 3)  # of the layer
+INPUTS = ("q", "some", "one", "noop", "push0", "push1", "pop")
+OPERATIONS = INPUTS[3:]
+DEEP = 12  # symbols in a float32, in base 4
+MAX_STEPS = 1000
+
+
+def every_third(answer: object) -> str:
+    """The network of a machine with one stack, in one layer and float32, which holds twelve symbols."""
+    from turing.ss import StackNetwork
+
+    if not isinstance(answer, StackNetwork):
+        raise Wrong(
+            f"Your function returned an object of type {type(answer).__name__}. "
+            f"Return a network: turing.ss.StackNetwork(machine, …)."
+        )
+    for what, found, wanted in (
+        ("stacks", answer.machine.p, 1), ("version", answer.version, 1), ("arithmetic", answer.arithmetic, "float32"),
+    ):  # fmt: skip
+        if found != wanted:
+            raise Wrong(f"Your network has {what} {found}; {wanted} was asked for.")
+    _has(answer.machine, "01")
+    deep = ["1" * DEEP, "0" * DEEP, "01" * (DEEP // 2), "110" * (DEEP // 3)]
+    short = list(words("01", 6))
+    for word in (*short, *deep):
+        _decides(answer, word, word.count("1") % 3 == 0, "network")
+    return (
+        f"all {len(short)} words up to length 6, and {len(deep)} of {DEEP} symbols, with {answer.layout.width} neurons"
+    )
+
+
+def _has(machine: StackMachine, letters: str) -> None:
+    if set(machine.symbols) != set(letters):
+        raise Wrong(
+            f"The words are over {' and '.join(letters)}, and the symbols of your machine are "
+            f"{' and '.join(machine.symbols)}."
+        )
+
+
+def _decides(device: StackMachine | StackNetwork, word: str, accepted: bool, noun: str) -> None:
+    """It halts on the word in T or F, as it should."""
+    where, expected = f"For word={word}" if word else "For the empty word", "T" if accepted else "F"
+    try:
+        run = device.run(word, max_steps=MAX_STEPS)
+    except ArithmeticError as error:
+        raise Wrong(f"{where} your {noun} stops with {type(error).__name__}: {error}") from None
+    if run.status == "limit":
+        raise Wrong(f"{where} your {noun} is still running after {MAX_STEPS:,} steps.")
+    if run.status == "jammed":
+        tops = ", ".join(stack[0] if stack else "nothing" for stack in run.stacks)
+        raise Wrong(
+            f"{where} your {noun} jams after {_count(run.steps, 'step')} in state {run.state}, with {tops} on top."
+        )
+    if run.state != expected:
+        raise Wrong(
+            f"{where} your {noun} halts in {run.state} after {_count(run.steps, 'step')}; {expected} was expected."
+        )
+
+
+def gated_stack(answer: object) -> str:
+    """Four saturated neurons: a stack as each operation makes it, if that operation is the one to do, and else 0."""
+    layers = numbers(answer)
+    if len(layers) != 1:
+        raise Wrong(f"{len(layers)} layers are used, and one was asked for: return [(W, b)].")
+    ((W, b),) = layers
+    if (len(b), len(W[0])) != (len(OPERATIONS), len(INPUTS)):
+        raise Wrong(
+            f"W has {_count(len(b), 'row')} and {_count(len(W[0]), 'column')}; "
+            f"{len(OPERATIONS)} and {len(INPUTS)} were expected."
+        )
+    tried = list(stacks(6))
+    exact = [([*map(Fraction, row)], Fraction(bias)) for row, bias in zip(W, b, strict=True)]
+    for stack, done in product(tried, OPERATIONS):
+        x = _given(stack, done)
+        for name, (row, bias) in zip(OPERATIONS, exact, strict=True):
+            found = sigma(bias + sum(w * part for w, part in zip(row, x, strict=True)))
+            _right(stack, done, name, found, "")
+    deep = _in_float32(W, b)
+    return f"all {len(tried)} stacks up to length 6, and {deep:,} as deep as float32 holds"
+
+
+def _given(stack: tuple[int, ...], done: str) -> list[Fraction]:
+    operations = [Fraction(done == name) for name in OPERATIONS]
+    return [value(stack, BASE, DIGITS), Fraction(bool(stack)), Fraction(stack[:1] == (1,)), *operations]
+
+
+def _wanted(stack: tuple[int, ...], done: str, name: str) -> Fraction:
+    after = {"noop": stack, "push0": (0, *stack), "push1": (1, *stack), "pop": stack[1:]}[name]
+    return value(after, BASE, DIGITS) if name == done else Fraction(0)
+
+
+def _right(stack: tuple[int, ...], done: str, name: str, found: Fraction | float, where: str) -> None:
+    wanted = _wanted(stack, done, name)
+    if found != wanted:
+        neuron = "its neuron" if name == done else f"the neuron of {name}"
+        given, expected = (f"{float(x):.10g}" if where else str(x) for x in (found, wanted))
+        raise Wrong(f"For do={done} stack={named(stack)}{where} {neuron} gives {given}; {expected} was expected.")
+
+
+def _in_float32(W: list[list[float]], b: list[float]) -> int:
+    """All stacks that are as deep as float32 holds after the operation; terms are added in order, and the bias last."""
+    import torch
+
+    tried = 0
+    for done in OPERATIONS:
+        length = DEEP - done.startswith("push")
+        deep = list(product((0, 1), repeat=length))
+        x = torch.tensor([[float(part) for part in _given(stack, done)] for stack in deep], dtype=torch.float32)
+        for name, row, bias in zip(OPERATIONS, W, b, strict=True):
+            z = torch.zeros(len(deep), dtype=torch.float32)
+            for w, column in zip(row, x.T, strict=True):
+                z = z + w * column
+            found = (z + bias).clamp(0, 1)
+            wanted = torch.tensor([float(_wanted(stack, done, name)) for stack in deep], dtype=torch.float32)
+            for place in (found != wanted).nonzero().flatten().tolist()[:1]:
+                _right(deep[place], done, name, found[place].item(), " in float32")
+        tried += len(deep)
+    return tried
+
+
+def as_many(answer: object) -> str:
+    """A machine with two stacks that halts in T if a word has as many a as b; and its network of one layer."""
+    from turing.ss import StackNetwork
+
+    if not isinstance(answer, StackMachine):
+        raise Wrong(
+            f"Your function returned an object of type {type(answer).__name__}. "
+            f"Return a machine: turing.stack.StackMachine(rules, initial, terminal)."
+        )
+    if answer.p != 2:
+        raise Wrong(f"Your machine has {_count(answer.p, 'stack')}; 2 were asked for.")
+    _has(answer, "ab")
+    tried = list(words("ab", 8))
+    for word in tried:
+        _decides(answer, word, word.count("a") == word.count("b"), "machine")
+    net = StackNetwork(answer, version=1, base=16, digits=(11, 15))
+    for word in words("ab", 4):
+        _decides(net, word, word.count("a") == word.count("b"), "network")
+    return f"all {len(tried)} words up to length 8; its network of one layer has {net.layout.width} neurons"
+
+
+def cases() -> Iterator[tuple[str, TuringMachine, str]]:
+    """What the micro-steps are counted of: a name, a machine and a word."""
+    for name, word in (
+        ("bb4", ""), ("balanced_parentheses", "B()E"), ("balanced_parentheses", "B()((()(()))())E"),
+        ("binary_increment", "1011"), ("palindromes", "abba"), ("sorter", "ba"), ("universal", "(^1R+/1R;H)B1"),
+    ):  # fmt: skip
+        yield name, zoo[name], word
+    yield "one_symbol", TuringMachine({("A", "_"): ("B", "_", 1), ("B", "_"): ("C", "_", 0)}, "A", {"C"}, "_"), ""
+
+
+def micro_steps(answer: object) -> str:
+    """A function of a machine and a word: the micro-steps that its network makes."""
+    count = _function(answer, "a machine and a word")
+    tried = list(cases())
+    for name, machine, word in tried:
+        where = f"For machine={name} word={word!r}"
+        expected = sum(1 for _ in TwoStacks(machine).trace(word, 100_000)) - 1
+        given = _called(count, where, machine, word)
+        if given != expected:
+            raise Wrong(f"{where} your function gives {_cut(given)}; {expected} was expected.")
+    return f"all {len(tried)} runs"
+
+
+def base_eight(answer: object) -> str:
+    """Factors for each pair of levels, in base 8 with digits 4 and 6, so that a sum tells whether both are reached."""
+    factors = _function(answer, "a pair of levels")
+    base, digits = 8, (4, 6)
+    least = (0, *digits)
+    tail = Fraction(digits[1], base - 1)  # what can follow a digit stays below this
+    most = (Fraction(0), *(digit + tail for digit in digits))
+    patterns = list(product(range(3), repeat=2))
+    for levels in patterns:
+        where = f"For levels={levels[0]},{levels[1]}"
+        c = _factors(_called(factors, where, levels), where)
+        for found in product(range(3), repeat=2):
+            if all(map(int.__ge__, found, levels)):
+                continue  # no term is below 0
+            bound = sum(ci * (most[n] - least[v]) for ci, n, v in zip(c, found, levels, strict=True))
+            if bound > -1:
+                raise Wrong(
+                    f"{where} and stacks of the levels {found[0]} and {found[1]}, with the factors "
+                    f"{c[0]} and {c[1]}, the sum comes up to {bound}; it has to stay at -1 or below."
+                )
+    return f"all {len(patterns)} pairs of levels"
+
+
+def _factors(thing: object, where: str) -> list[Fraction]:
+    if not isinstance(thing, (list, tuple)) or len(thing) != 2:
+        raise Wrong(f"{where} your function gives {_cut(thing)}; two factors were expected.")
+    for c in thing:
+        if isinstance(c, bool) or not isinstance(c, Real) or not isfinite(c) or c < 0:
+            raise Wrong(f"{where} a factor is {_cut(c)}; a number was expected, 0 or more.")
+    return [Fraction(c) for c in thing]
+
+
+EXERCISES = {
+    "every_third": every_third,
+    "gated_stack": gated_stack,
+    "as_many": as_many,
+    "micro_steps": micro_steps,
+    "base_eight": base_eight,
+}
