@@ -208,12 +208,14 @@ WALKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("machine", "word", "version", "base", "arithmetic"), WALKS)
-def test_at_every_step_and_layer_the_page_shows_numbers_rule_stacks_and_headroom(
-    machine, word, version, base, arithmetic, show
-):
-    stepper = StackStepper(word, machine, version, arithmetic, base)
-    seen = json.loads(show(stepper).evaluate(WALK))
+def test_at_every_step_and_layer_the_page_shows_numbers_rule_stacks_and_headroom(show):
+    for machine, word, version, base, arithmetic in WALKS:
+        stepper = StackStepper(word, machine, version, arithmetic, base)
+        walked(json.loads(show(stepper).evaluate(WALK)), stepper)
+
+
+def walked(seen, stepper):
+    machine, word, arithmetic = stepper.machine, stepper.word, stepper.arithmetic
     moments, depth = list(machine.trace(word)), stepper._network(arithmetic).code.depth
     found, error = library(stepper._network(arithmetic), word, 300)
     exact, _ = library(stepper._network("exact"), word, 300)

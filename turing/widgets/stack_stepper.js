@@ -23,6 +23,8 @@ const count = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const signed = (text) => `${text}`.replaceAll("-", "−");
 const short = (x, digits = x < 1e-4 ? 3 : 8) => signed(Number(x.toPrecision(digits)));
 
+const MOST_SLOTS = 60; // of a stack, that are drawn
+
 /** The fewest digits that name a float of its type and no other. */
 function decimal(x, arithmetic) {
   const round = ROUND[arithmetic], digits = range(17).find((n) => round(Number(x.toPrecision(n + 1))) === x);
@@ -87,7 +89,8 @@ function createChoice(label, options, put) {
 
 /** A stack: its symbols, top first, each above its digit; the places that are left; and its number. */
 function createStack(i, { symbols }) {
-  const size = h("span"), slots = h("div", { class: "slots", role: "img" });
+  const wide = clamp(0.65 * Math.max(...symbols.map(length)) + 0.6, 1.25, 4);
+  const size = h("span"), slots = h("div", { class: "slots", role: "img", style: `--slot: ${wide}rem` });
   const number = h("span", { class: "number" }), off = h("span", { class: "off" });
   return {
     node: h("div", { class: "stack", role: "group", "aria-label": `Stack ${i}` },
@@ -95,15 +98,17 @@ function createStack(i, { symbols }) {
     show({ now, result, network, most }) {
       const bits = now.stacks[i], step = result.steps.indexOf(now);
       const room = Math.max(most ?? 1, ...result.steps.map(({ stacks }) => stacks[i].length)); // the same at every step
-      slots.classList.toggle("endless", most === null);
-      slots.replaceChildren(...range(room).map((k) => {
-        const kinds = [bits[k] === undefined && "free", most !== null && k >= most && "over", k + 1 === most && "wall"];
+      const drawn = Math.min(room, MOST_SLOTS);
+      slots.replaceChildren(...range(drawn).map((k) => {
+        const kinds = [bits[k] === undefined && "free", k >= (most ?? 0) && "beyond", most !== null && k >= most && "over",
+          k + 1 === most && "wall"];
         return h("span", { class: ["slot", ...kinds.filter(Boolean)].join(" ") },
           h("b", {}, k < bits.length ? shown(symbols[bits[k]]) : ""), h("i", {}, network.digits[bits[k]] ?? 0));
       }));
       const spelled = bits.map((bit) => shown(symbols[bit])).join(" ");
       slots.setAttribute("aria-label", spelled ? `${spelled}, the top first` : "empty");
-      write(size, bits.length ? count(bits.length, "symbol") : "empty");
+      const more = bits.length > drawn ? `, the first ${drawn} drawn` : "";
+      write(size, bits.length ? count(bits.length, "symbol") + more : "empty");
 
       const last = ({ vectors }) => stackValue(network, vectors.at(-1), i);
       const value = last(now), x = valueOf(value, 0), [n, unit] = fractionOf(value);
@@ -116,7 +121,7 @@ function createStack(i, { symbols }) {
       number.dataset.value = float ? x : `${n}/${unit}`;
       const pair = rational === digits ? [digits] : float ? [digits, rational] : [rational, digits];
       write(number, pair.join(same ? " = " : " ≈ "));
-      write(off, float && !same ? `off by ${short(Math.abs(Number(error[0]) / Number(error[1])), 2)}` : "");
+      write(off, float && !same ? `off by ${signed(Math.abs(Number(error[0]) / Number(error[1])).toExponential(1))}` : "");
     },
   };
 }

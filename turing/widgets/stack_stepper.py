@@ -30,8 +30,8 @@ COLUMN = {
     1: "What the step starts from: the detectors and the stacks that the last one left.",
 }
 SAYS = {
-    "F4": "Reads. State and stacks pass, and each stack is asked two questions: some = σ({b}q), is there a symbol, "
-    "and one = σ({b}q − {read}), is the top one {one}.",
+    "F4": "Reads. State and stacks pass, and each stack gets two places: some = σ({b}q) is 1 if it has a symbol, and "
+    "one = σ({b}q\u00a0−\u00a0{read}) is 1 if the top one is {one}.",
     "F3": "Detects. One place for each rule, 1 if the state and the tops are those of the rule.",
     "F2": "Applies. The next state, and each stack as each operation would make it. The detected rule takes 1 from "
     "the operations that it does not name, and σ makes them 0.",
