@@ -203,8 +203,9 @@ def balanced() -> StackMachine:
 class TwoStacks:
     """Any Turing machine as a machine with two binary stacks: the cells left and right of the head.
 
-    The symbol under the head is in the state. A symbol is k = ⌈log₂ |Γ|⌉ bits: its number in ``symbols``, which are the
-    machine's unless given in another order. The blank comes first and is k zeros, so an empty stack reads as blanks.
+    The symbol under the head is in the state. Of g symbols, each is k = ⌈log₂ g⌉ bits: its number in ``symbols``, which
+    are the machine's unless given in another order. The blank comes first and is k zeros, so an empty stack reads as
+    blanks.
     A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
     micro-step; a stay is one micro-step.
 

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.layout import Layout
-from turing.machine import _limit, _listed
+from turing.machine import _count, _limit, _listed
 from turing.ss.four import OPERATIONS, four_layers, operation_name
 from turing.ss.realtime import classes_of, one_layer
-from turing.stack import Moment, StackMachine, StackRun
+from turing.stack import EMPTY, Moment, StackMachine, StackRun
 
 __all__ = ["Reading", "StackNetwork"]
 
@@ -259,6 +259,8 @@ class StackNetwork(nn.Module):
                     raise DepthError(f"At step {number}, on stack {i}: {self.code.full(len(held[i]))}")
             if self.version == 1:
                 self._agree(number, reading.tops, held)
+            if self.slack and reading.state is not None:
+                self._stand(number, vectors, held)
             yield vectors, reading
 
     def _agree(self, number: int, tops: tuple[str | None, ...], held: list[list[str]]) -> None:
@@ -270,6 +272,20 @@ class StackNetwork(nn.Module):
                     f"{stack[-1] if stack else None!r} is. {self.why()}"
                 )
 
+    def _stand(self, number: int, vectors: Vectors, held: list[list[str]]) -> None:
+        """Each stack's number, which floats have rounded, still stands for what has been pushed."""
+        for i, (found, stack) in enumerate(zip(self._symbols(vectors), held, strict=True)):
+            if found != tuple(reversed(stack)):
+                raise ArithmeticError(
+                    f"After step {number} the number of stack {i} stands for {''.join(found) or EMPTY}, where "
+                    f"{''.join(reversed(stack)) or EMPTY}, {_count(len(stack), 'symbol')}, was pushed. {self.why()}"
+                )
+
+    def _symbols(self, vectors: Vectors) -> tuple[tuple[str, ...], ...]:
+        """The stacks that the last of the vectors of a step stands for."""
+        values = self.stacks(vectors["F1" if self.version == 4 else "step"])
+        return tuple(tuple(self.machine.symbols[bit] for bit in self.code.decode(value)) for value in values)
+
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
         """Run the network, and yield the moments that its columns stand for.
 
@@ -279,7 +295,8 @@ class StackNetwork(nn.Module):
 
     def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
         yield Moment(0, self.machine.initial, stacks)
-        yield from (self._moment(*done) for done in self._steps(stacks, limit))
+        for number, state, vectors in self._steps(stacks, limit):
+            yield Moment(number, state, self._symbols(vectors))
 
     def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, str, Vectors]]:
         """The steps that are done, each with its number, the state it leads to, and its vectors."""
@@ -292,19 +309,15 @@ class StackNetwork(nn.Module):
             if reading.state in self.machine.terminal or number == limit:
                 return
 
-    def _moment(self, step: int, state: str, vectors: Vectors) -> Moment:
-        last = vectors["F1" if self.version == 4 else "step"]
-        symbols = (self.code.decode(value) for value in self.stacks(last))
-        return Moment(step, state, tuple(tuple(self.machine.symbols[bit] for bit in bits) for bits in symbols))
-
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
         """Run the network, and say how it ended.
 
         Chapter: :doc:`/book/07_ss`.
         """
         stacks, limit = self.machine.stacks(*stacks), _limit(max_steps)
-        last = deque(self._steps(stacks, limit), maxlen=1)  # only the last column is decoded
-        now = self._moment(*last[0]) if last else Moment(0, self.machine.initial, stacks)
+        now = Moment(0, self.machine.initial, stacks)
+        for number, state, vectors in deque(self._steps(stacks, limit), maxlen=1):  # only the last one is decoded
+            now = Moment(number, state, self._symbols(vectors))
         status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < limit else "limit"
         return StackRun(status, now.state, now.step, now.stacks)
 

@@ -116,15 +116,14 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
         for k, (_, *operations) in enumerate(classes):
             if operations[i] != name:
                 add(row, chosen[k], -1)
-    for k, (_, *operations) in enumerate(classes):
-        for v in levels:
-            c = factors(code, v)
-            far = 1 + sum(c) * b
-            row = rows[det[k, v]] = {
-                None: 1 - far - sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
-            }
-            add(row, chosen[k], far)
-            for i, name in enumerate(operations):
+    factor = {v: factors(code, v) for v in levels}
+    for (k, (_, *operations)), (v, c) in product(enumerate(classes), factor.items()):
+        far = 1 + sum(c) * b
+        least = sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
+        row = rows[det[k, v]] = {None: 1 - far - least}
+        add(row, chosen[k], far)
+        for i, name in enumerate(operations):
+            if c[i]:
                 add(row, line(i, name), c[i] * b)
     late = [column[name][i] for name in OPERATIONS for i in range(p)]
     return {"step": Saturated(column, column, rows, late, dtype)}

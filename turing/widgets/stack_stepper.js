@@ -204,15 +204,14 @@ function createVector(machine, pick) {
       title, says, body),
     show({ network, now, before, layer, place }) {
       const n = network.vectors.indexOf(layer), vector = now.vectors[n], old = before?.vectors[n];
-      const fraction = (i, { x, unit } = vector) =>
-        (typeof x[i] === "number" ? `${x[i]}` : lowest(x[i], unit).join("/"));
-      const changed = range(layer.width).filter((i) => old && fraction(i) !== fraction(i, old));
+      const fraction = ({ x, unit }, i) => fractionOf({ x: [x[i]], unit }).join("/");
+      const changed = range(layer.width).filter((i) => old && fraction(vector, i) !== fraction(old, i));
       const box = (i, label, stack) => {
         const x = valueOf(vector, i), near = Math.round(x), bit = near === x ? near : `≈${near}`;
         const kinds = [stack && "long", x > 0.5 && "one", changed.includes(i) && "changed", i === place && "picked"];
         return h("span", {
           class: ["place", ...kinds.filter(Boolean)].join(" "), title: `${layer.names[i]} = ${short(x, 12)}`,
-          "data-index": i, "data-name": layer.names[i], "data-value": fraction(i),
+          "data-index": i, "data-name": layer.names[i], "data-value": typeof vector.x[i] === "number" ? vector.x[i] : fraction(vector, i),
         }, h("b", {}, stack ? short(x) : bit), h("i", {}, ...label));
       };
       const blocks = layer.slices.map(({ name, start, labels }) => {
