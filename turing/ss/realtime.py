@@ -14,6 +14,7 @@ from turing.ss.layers import Saturated
 from turing.stack import StackMachine
 
 START = "start"
+MOST_NEURONS = 6_000  # 36 million weights
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
@@ -58,6 +59,11 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
     levels = list(product(range(3), repeat=p))
     top = (None, *machine.symbols)
     column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
+    if column.width > MOST_NEURONS:
+        raise ValueError(
+            f"In one layer {machine!r} takes {column.width:,} neurons, each with a weight for each, and {MOST_NEURONS:,} "
+            f"are the most that are built. Take four layers."
+        )
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
     def add(row, terms, factor=1):
