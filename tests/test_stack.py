@@ -39,7 +39,7 @@ def test_balanced_parentheses_are_told_on_every_word_up_to_length_10():
         run = machine.run(word)
         assert (run.status, run.state) == ("halted", "T" if depth(word) == 0 else "F")
         steps += run.steps
-    assert steps == 12_261
+    assert steps == 8_514
 
 
 def test_the_machine_of_the_paper_has_four_states_and_twelve_rules():
@@ -136,12 +136,13 @@ def test_a_machine_that_begins_in_a_terminal_state_takes_no_step():
 
 
 def test_a_specific_rule_beats_a_wildcard_in_any_order():
-    rules = [(("A", "*"), ("B", "pop")), (("A", "1"), ("C", "noop")), (("*", None), ("T", "noop"))]
+    rules = [(("A", "*"), ("B", "pop")), (("A", "1"), ("C", "noop")), (("*", "*"), ("T", "noop"))]
     for order in itertools.permutations(rules):
         machine = StackMachine(dict(order), "A", {"T"})
-        assert {key: value[0] for key, value in machine.rules.items()} == {
-            ("A", "0"): "B", ("A", "1"): "C", ("A", None): "T", ("B", None): "T", ("C", None): "T",
-        }  # fmt: skip
+        found = {key: value[0] for key, value in machine.rules.items()}
+        assert [found["A", top] for top in ("0", "1", None)] == ["B", "C", "B"]
+        assert [found[q, top] for q in "BC" for top in ("0", "1", None)] == ["T"] * 6
+        assert len(found) == 9
 
 
 def test_the_rule_with_the_fewest_stars_counts():
@@ -284,11 +285,12 @@ def zipped(machine: TuringMachine, word, limit: int) -> int:
         if last is not None:
             move = now.head - last.head
             assert moment.step - micro == (two.k if move else 1)
+        tape = now.tape
+        reach = max([abs(cell - now.head) for cell in tape], default=0)
         for stack, step in zip(moment.stacks, (-1, 1), strict=True):
             assert len(stack) % two.k == 0
             found = two.symbols(stack)
-            reach = max([abs(cell - now.head) for cell in now.tape], default=0)
-            beside = [now.tape.get(now.head + step * n, machine.blank) for n in range(1, reach + 1)]
+            beside = [tape.get(now.head + step * n, machine.blank) for n in range(1, reach + 1)]
             size = max(len(found), len(beside))
             assert found + [machine.blank] * (size - len(found)) == beside + [machine.blank] * (size - len(beside))
         last, micro, compared = now, moment.step, compared + 1
@@ -321,10 +323,10 @@ def test_60_random_machines_give_back_their_tapes():
 
 
 @slow
-def test_1000_random_machines_give_back_their_tapes():
-    steps = random_zippers(1000, 200)
-    print(f"1,000 random machines by two stacks: {steps:,} steps")
-    assert steps >= 50_000
+def test_500_random_machines_give_back_their_tapes():
+    steps = random_zippers(500, 100)
+    print(f"500 random machines by two stacks: {steps:,} steps")
+    assert steps >= 25_000
 
 
 def test_a_move_takes_k_micro_steps_and_a_stay_takes_one():
@@ -405,7 +407,7 @@ def test_no_two_states_of_the_control_have_one_name(states, symbols):
 def test_a_state_named_like_a_tuple_is_not_taken_for_one():
     odd = "('A',"
     machine = TuringMachine(
-        {("A", "_"): ("A", "a", 1), (odd, "_"): ("A", "b", 1), (odd, "'R', (0,), (1,))"): ("A", "_", -1)},
+        {("A", "_"): ("A", "a", 1), (odd, "_"): ("A", "b", 1), (odd, "'R', (1,), (0,))"): ("A", "_", -1)},
         "A", (), "_", alphabet=["a", "b"],
     )  # fmt: skip
     assert zipped(machine, [], 20) == 20

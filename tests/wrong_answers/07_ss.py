@@ -13,7 +13,7 @@ def every_third__counts_pairs():
 
 
 def every_third__takes_the_base_of_the_paper():
-    """For word=111111111111 your network stops with DepthError: A stack of 12 symbols was asked for, and float32"""
+    """In base 10 a float32 holds 7 symbols; 12 were asked for."""
     return turing.ss.StackNetwork(_counted(3).machine, version=1, arithmetic="float32")
 
 

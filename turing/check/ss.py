@@ -41,6 +41,11 @@ def every_third(answer: object) -> str:
     ):  # fmt: skip
         if found != wanted:
             raise Wrong(f"Your network has {what} {found}; {wanted} was asked for.")
+    if answer.code.depth < DEEP:
+        raise Wrong(
+            f"In base {answer.code.base} a float32 holds {answer.code.depth} symbols; {DEEP} were asked for. "
+            f"Give the network a base and digits."
+        )
     _has(answer.machine, "01")
     deep = ["1" * DEEP, "0" * DEEP, "01" * (DEEP // 2), "110" * (DEEP // 3)]
     short = list(words("01", 6))
