@@ -135,6 +135,7 @@ def _differences(given, going, targets, slack) -> Iterator[tuple[int, int, float
     """Where the numbers of a step are not those expected: row, place, and both numbers. What is not named is 0."""
     import torch
 
+    given = list(given)
     if isinstance(given[0], torch.Tensor):
         found = torch.cat([numbers[going] for numbers in given], dim=-1).double().cpu()
         target = torch.zeros_like(found)

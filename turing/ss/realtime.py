@@ -61,8 +61,8 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
     column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
     if column.width > MOST_NEURONS:
         raise ValueError(
-            f"In one layer {machine!r} takes {column.width:,} neurons, each with a weight for each, and {MOST_NEURONS:,} "
-            f"are the most that are built. Take four layers."
+            f"In one layer {machine!r} takes {column.width:,} neurons, each with a weight for each, and "
+            f"{MOST_NEURONS:,} are the most that are built. Take four layers."
         )
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
