@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.layout import Layout
-from turing.machine import _count, _limit, _listed
+from turing.machine import _limit, _listed
 from turing.ss.four import OPERATIONS, four_layers, operation_name
 from turing.ss.realtime import classes_of, one_layer
-from turing.stack import EMPTY, Moment, StackMachine, StackRun
+from turing.stack import Moment, StackMachine, StackRun
 
 __all__ = ["Reading", "StackNetwork"]
 
@@ -53,6 +53,7 @@ class Scaled(Sequence):
 
 
 Vectors = dict[str, Sequence[Number]]
+Followed = tuple[Vectors, Reading, list[list[str]]]  # a step, and what has been pushed on the stacks, the top last
 
 
 class StackNetwork(nn.Module):
@@ -244,6 +245,9 @@ class StackNetwork(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
+        return ((vectors, reading) for vectors, reading, _ in self._follow(stacks, state))
+
+    def _follow(self, stacks: Sequence[Iterable[str]], state: str | None = None) -> Iterator[Followed]:
         stacks = self.machine.stacks(*stacks)
         held = [list(reversed(stack)) for stack in stacks]  # the top last
         for number, vectors in enumerate(self.steps(self.initial(*stacks, state=state)), start=1):
@@ -259,9 +263,7 @@ class StackNetwork(nn.Module):
                     raise DepthError(f"At step {number}, on stack {i}: {self.code.full(len(held[i]))}")
             if self.version == 1:
                 self._agree(number, reading.tops, held)
-            if self.slack and reading.state is not None:
-                self._stand(number, vectors, held)
-            yield vectors, reading
+            yield vectors, reading, held
 
     def _agree(self, number: int, tops: tuple[str | None, ...], held: list[list[str]]) -> None:
         """What the detectors take for the tops is what has been pushed."""
@@ -272,17 +274,12 @@ class StackNetwork(nn.Module):
                     f"{stack[-1] if stack else None!r} is. {self.why()}"
                 )
 
-    def _stand(self, number: int, vectors: Vectors, held: list[list[str]]) -> None:
-        """Each stack's number, which floats have rounded, still stands for what has been pushed."""
-        for i, (found, stack) in enumerate(zip(self._symbols(vectors), held, strict=True)):
-            if found != tuple(reversed(stack)):
-                raise ArithmeticError(
-                    f"After step {number} the number of stack {i} stands for {''.join(found) or EMPTY}, where "
-                    f"{''.join(reversed(stack)) or EMPTY}, {_count(len(stack), 'symbol')}, was pushed. {self.why()}"
-                )
-
-    def _symbols(self, vectors: Vectors) -> tuple[tuple[str, ...], ...]:
-        """The stacks that the last of the vectors of a step stands for."""
+    def _symbols(self, vectors: Vectors, held: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+        """The stacks that the last of the vectors of a step stands for. In a base in which floats round, that is what
+        was pushed and not popped: the number is near it, and no more can be said.
+        """
+        if self.slack:
+            return tuple(tuple(reversed(stack)) for stack in held)
         values = self.stacks(vectors["F1" if self.version == 4 else "step"])
         return tuple(tuple(self.machine.symbols[bit] for bit in self.code.decode(value)) for value in values)
 
@@ -295,17 +292,18 @@ class StackNetwork(nn.Module):
 
     def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
         yield Moment(0, self.machine.initial, stacks)
-        for number, state, vectors in self._steps(stacks, limit):
-            yield Moment(number, state, self._symbols(vectors))
+        for number, (vectors, reading, held) in self._steps(stacks, limit):
+            yield Moment(number, reading.state, self._symbols(vectors, held))
 
-    def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, str, Vectors]]:
-        """The steps that are done, each with its number, the state it leads to, and its vectors."""
+    def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, Followed]]:
+        """The steps that are done, with their numbers."""
         if self.machine.initial in self.machine.terminal or not limit:
             return
-        for number, (vectors, reading) in enumerate(self.follow(*stacks), start=1):
+        for number, step in enumerate(self._follow(stacks), start=1):
+            _, reading, _ = step
             if reading.state is None:
                 return
-            yield number, reading.state, vectors
+            yield number, step
             if reading.state in self.machine.terminal or number == limit:
                 return
 
@@ -316,8 +314,8 @@ class StackNetwork(nn.Module):
         """
         stacks, limit = self.machine.stacks(*stacks), _limit(max_steps)
         now = Moment(0, self.machine.initial, stacks)
-        for number, state, vectors in deque(self._steps(stacks, limit), maxlen=1):  # only the last one is decoded
-            now = Moment(number, state, self._symbols(vectors))
+        for number, (vectors, reading, held) in deque(self._steps(stacks, limit), maxlen=1):  # only the last is decoded
+            now = Moment(number, reading.state, self._symbols(vectors, held))
         status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < limit else "limit"
         return StackRun(status, now.state, now.step, now.stacks)
 

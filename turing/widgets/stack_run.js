@@ -86,17 +86,6 @@ function encode({ base, digits }, bits, arithmetic, unit) {
     [0n, unit])[0];
 }
 
-/** The symbols that a float stands for: popped until it is empty, or as often as it has depth. */
-function decode({ base, digits: [d0, d1], depth }, value, arithmetic) {
-  const round = ROUND[arithmetic], bits = [];
-  for (;;) {
-    const y = round(base * value), some = clamp(y, 0, 1), one = clamp(round(y - d0 - 1), 0, 1);
-    if (some <= 0.5 || bits.length === depth[arithmetic]) return bits;
-    bits.push(Number(one > 0.5));
-    value = clamp(round(round(y - round(d0 * some)) - round((d1 - d0) * one)), 0, 1);
-  }
-}
-
 /** The places of the detectors of version 1, for a kind of step and what the stacks begin with. */
 const detector = (k, levels) => levels.reduce((place, level) => 3 * place + level, k);
 
@@ -159,21 +148,9 @@ function agree(number, tops, stacks, { symbols }, arithmetic) {
   });
 }
 
-/** Each stack's number, which floats have rounded, still stands for what has been pushed. */
-function stand(number, network, vector, stacks, { symbols }, arithmetic) {
-  const spelled = (bits) => bits.map((bit) => symbols[bit]).join("") || "–";
-  stacks.forEach((bits, i) => {
-    const found = decode(network, stackValue(network, vector, i).x[0], arithmetic), n = bits.length;
-    if (found.join() !== bits.join())
-      throw new Lost(`After step ${number} the number of stack ${i} stands for ${spelled(found)}, where ` +
-        `${spelled(bits)}, ${n} symbol${n === 1 ? "" : "s"}, was pushed. ${arithmetic} has lost digits.`, i);
-  });
-}
-
 /** The steps of a run in one arithmetic, and the error that ends it, if one does. */
 function follow(network, machine, word, arithmetic, limit) {
-  const steps = [], round = ROUND[arithmetic], { version, depth, base } = network;
-  const rounds = round && base & (base - 1); // also where there is room
+  const steps = [], round = ROUND[arithmetic], { version, depth } = network;
   const layer = (one, vector) => (round ? floatLayer(one, vector, round) : exactLayer(one, vector));
   let stacks = range(machine.p).map((i) => (i ? [] : word)), number = 0;
   try {
@@ -196,7 +173,6 @@ function follow(network, machine, word, arithmetic, limit) {
         throw new Lost(`At step ${number}, on stack ${i}: ${full}`, i, "DepthError");
       });
       if (version === 1) agree(number, reading.tops, stacks, machine, arithmetic);
-      if (rounds) stand(number, network, vectors.at(-1), stacks, machine, arithmetic);
       state = reading.state;
       steps.push({ arithmetic, state, stacks, vectors, from, operations: reading.operations });
       column = round ? vectors.at(-1) : shortened(vectors.at(-1), base);
