@@ -9,11 +9,15 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice, product
+from random import Random
 
 import torch
 
 import turing
 from turing.formats import FormatError
+from turing.ss import StackNetwork
+from turing.stack import StackMachine
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,74 @@ def transformer() -> list[Row]:
     ]
 
 
+# Four symbols go from stack to stack and back, for ever: few symbols, many steps.
+SWING = {
+    ("A", "0", "*"): ("A", "pop", "push 0"),
+    ("A", "1", "*"): ("A", "pop", "push 1"),
+    ("A", None, "*"): ("B", "noop", "noop"),
+    ("B", "*", "0"): ("B", "push 0", "pop"),
+    ("B", "*", "1"): ("B", "push 1", "pop"),
+    ("B", "*", None): ("A", "noop", "noop"),
+}
+# The top of one stack goes and comes again, for ever: the depth stays what it is.
+DIP = {
+    ("A", "0"): ("Z", "pop"),
+    ("A", "1"): ("O", "pop"),
+    ("Z", "*"): ("A", "push 0"),
+    ("O", "*"): ("A", "push 1"),
+}
+FOUR, ONE = {"version": 4}, {"version": 1, "base": 16, "digits": (11, 15)}
+
+
+def any_rules(states: int, p: int) -> StackMachine:
+    """A machine with a rule for everything, drawn at random."""
+    draw, names = Random(0), [f"q{n}" for n in range(states)]
+    operations = ("noop", "pop", "push 0", "push 1")
+    tops = list(product((None, "0", "1"), repeat=p))
+    return StackMachine(
+        {(q, *seen): (draw.choice(names), *draw.choices(operations, k=p)) for q in names for seen in tops}
+    )
+
+
+def deeper(version: dict, depth: int, times: int) -> float:
+    """How many times as long a step in exact mode takes if the stack is so many times as deep."""
+    network, going, best = StackNetwork(StackMachine(DIP), **version), {}, {}
+    for symbols in (depth, times * depth):
+        going[symbols] = network.steps(network.initial(Random(symbols).choices("01", k=symbols)))
+    for symbols in list(going) * 50:  # in turns and for about as long, so that the rest of the machine disturbs both
+        steps = 20 * times * depth // symbols
+        took = seconds(lambda: sum(1 for _ in islice(going[symbols], steps)), repeat=1) / steps  # noqa: B023
+        best[symbols] = min(best.get(symbols, took), took)
+    return best[times * depth] / best[depth]
+
+
+def recurrent() -> list[Row]:
+    """The SS95 networks of stack machines."""
+    machine, word, rows = StackMachine(SWING), "1011", []
+    plain = seconds(lambda: machine.run(word, max_steps=1_000), repeat=50) / 1_000
+    for version, arithmetic, most in (
+        (FOUR, "exact", 60), (FOUR, "float32", 260), (FOUR, "float64", 260),
+        (ONE, "exact", 100), (ONE, "float32", 230), (ONE, "float64", 230),
+    ):  # fmt: skip
+        network, number = StackNetwork(machine, arithmetic=arithmetic, **version), version["version"]
+        took = seconds(lambda: network.run(word, max_steps=50), repeat=50) / 50  # noqa: B023
+        print(f"        SS95, version {number}, {arithmetic}: {1 / took:>7,.0f} steps per second")
+        rows.append(Row(f"steps per second, stack interpreter / SS95 v{number} {arithmetic}", took / plain, most=most))
+    for version in (FOUR, ONE):
+        name = f"a step of SS95 v{version['version']} in exact mode, at depth 4,000 / 1,000"
+        rows.append(Row(name, deeper(version, 1_000, 4), most=4 * 1.3))  # linear, and a third for the machine
+    for states, p, most in ((32, 2, 250), (2, 3, 400)):
+        built = any_rules(states, p)
+        four = seconds(lambda: StackNetwork(built))  # noqa: B023
+        one = seconds(lambda: StackNetwork(built, **ONE), repeat=3)  # noqa: B023
+        width = StackNetwork(built, **ONE).layout.width
+        print(f"        SS95 in one layer for {states} states and {p} stacks: {width:,} neurons in {one:.2f} s")
+        rows.append(Row(f"building SS95 in one layer / in four, {states} states, {p} stacks", one / four, most=most))
+    return rows
+
+
 def main() -> int:
-    rows = [*machines(), *transformer()]
+    rows = [*machines(), *transformer(), *recurrent()]
     for row in rows:
         print(row)
     missed = sum(not row.met for row in rows)

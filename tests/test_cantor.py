@@ -103,6 +103,27 @@ def test_one_symbol_deeper_is_refused_with_arithmetic_and_depth_named(base, kind
     assert (full.value, full.depth) == (before, code.depth)
 
 
+def test_the_message_offers_what_holds_more_and_no_base_below_the_least():
+    for base, kind, offer in (
+        (4, "float32", 'arithmetic="float64" (26 symbols) or "exact"'),
+        (4, "float64", 'arithmetic="exact"'),
+        (16, "float32", 'arithmetic="exact", or a smaller base'),
+        (40, "float64", 'arithmetic="exact", or a smaller base'),
+        (40, "scaled", 'arithmetic="exact", or more places'),
+    ):
+        assert code_of(base, kind).full(99).endswith(f" would be lost. Use {offer}.")
+    assert code_of(4, "float64").depth == 26
+
+
+def test_push_alone_refuses_nothing_in_a_base_in_which_floats_round():
+    code, value = code_of(40, "float64"), 0.0
+    for _ in range(30):
+        value = code.push(value, 1)
+    assert value == 1.0
+    with pytest.raises(DepthError, match="10 symbols"):
+        code.encode([1] * 10)
+
+
 @pytest.mark.parametrize(("base", "kind"), [case for case in FLOATS if case[0] in (4, 16)])
 def test_in_a_power_of_two_a_float_is_the_fraction_at_every_push_and_pop(base, kind):
     code, exact = code_of(base, kind), code_of(base, "exact")

@@ -77,7 +77,9 @@ class Cantor:
     def push(self, value: Number, symbol: int) -> Number:
         """The stack with a symbol on top: (q + d) / b.
 
-        Refused if the bottom symbol would be lost.
+        Refused if the bottom symbol would be lost. But in a base that is
+        no power of two floats round at nearly every push, and only
+        ``encode`` and ``Stack``, which count, refuse.
 
         Chapter: :doc:`/book/06_cantor`.
         """
@@ -176,10 +178,16 @@ class Cantor:
 
     def full(self, depth: int) -> str:
         """What is wrong with a stack of that depth."""
-        instead = "more places" if self.arithmetic == "scaled" else "a smaller base"
+        instead = 'arithmetic="exact"'
+        if self.arithmetic == "scaled":
+            instead += ", or more places"
+        elif self.base > 4:
+            instead += ", or a smaller base"
+        elif self.arithmetic == "float32":
+            instead = f'arithmetic="float64" ({depth_of(self.base, PRECISION["float64"])} symbols) or "exact"'
         return (
             f"A stack of {depth} symbols was asked for, and {self.arithmetic} holds {self.depth} in base {self.base}: "
-            f'the bottom one would be lost. Use arithmetic="exact", or {instead}.'
+            f"the bottom one would be lost. Use {instead}."
         )
 
 
@@ -191,7 +199,7 @@ class Stack:
     Traceback (most recent call last):
     ...
     turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one \
-would be lost. Use arithmetic="exact", or a smaller base.
+would be lost. Use arithmetic="float64" (26 symbols) or "exact".
 
     Chapter: :doc:`/book/06_cantor`.
     """

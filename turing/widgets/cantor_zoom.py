@@ -83,7 +83,7 @@ class CantorZoom(Widget):
         d0, d1 = self.digits
         return (
             f"<p>A stack as a number in base {self.base}, with digit {d0} for symbol 0 and {d1} for symbol 1. "
-            f"A push divides v + digit by {self.base}; a pop multiplies v by {self.base} and subtracts the digit.</p>\n"
+            f"A push divides q + digit by {self.base}; a pop multiplies q by {self.base} and subtracts the digit.</p>\n"
             "<table>\n<thead><tr><th>depth</th><th>pushed</th><th>value</th></tr></thead>\n"
             "<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table>\n"
             f"<p>{self.arithmetic} holds {held} symbols. With scripts on, the page lets you push and pop; "
