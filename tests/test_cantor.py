@@ -1,5 +1,7 @@
 """Stacks in one number: the same functions over fractions, whole numbers and floats, and how deep each can go."""
 
+import copy
+import pickle
 from fractions import Fraction
 from itertools import product
 from math import floor, log2
@@ -212,6 +214,25 @@ def test_whole_numbers_and_fractions_hold_a_thousand_symbols(base):
         code.push(full.value, 0)
 
 
+@each_kind
+def test_the_number_of_a_stack_is_what_its_pushes_give(base, kind):
+    code = code_of(base, kind)
+    for stack in stacks(min(6, code.depth or 6)):
+        value = 0 * code.unit
+        for symbol in reversed(stack):
+            value = code.push(value, symbol)
+        assert code.encode(iter(stack)) == value
+        assert type(code.encode(stack)) is type(value)
+
+
+@each_kind
+def test_a_code_can_be_pickled_and_copied(base, kind):
+    code = code_of(base, kind)
+    for again in (pickle.loads(pickle.dumps(code)), copy.deepcopy(code)):
+        assert again.push(again.encode([1, 0]), 1) == code.encode([1, 1, 0])
+        assert again.depth == code.depth
+
+
 def test_an_empty_stack_stays_empty():
     for base, kind in product(PAPER, KINDS):
         code = code_of(base, kind)
@@ -245,6 +266,16 @@ def test_a_number_that_is_no_stack_is_refused(value):
         (lambda: Cantor(arithmetic="scaled", places=2.5), "2.5 was given"),
         (lambda: Cantor.of(4, 0.3), "ρ = 0.3 was given"),
         (lambda: Cantor.of(4, 1), "the first at least 1"),
+        (lambda: Cantor.of(4, float("nan")), "4ρ has to be a whole number, such as 2 for ρ = 1/2, and ρ = nan was"),
+        (lambda: Cantor.of(4, float("inf")), "ρ = inf was given"),
+        (lambda: Cantor.of(4, "x"), "ρ = x was given"),
+        (lambda: Cantor.of("4", 0.5), "A base is a whole number, such as 4, and '4' was given"),
+        (lambda: Cantor.of(4, 0.5, arithmetic=["x"]), r"one of exact, scaled, float32, float64, and \['x'\]"),
+        (lambda: Cantor().push(0.1, 1), 'With arithmetic="exact" a stack is a Fraction, and 0.1 was given. Take one'),
+        (lambda: Cantor().pop(0.75), "a stack is a Fraction, and 0.75 was given"),
+        (lambda: Cantor().decode(0.75), "a stack is a Fraction, and 0.75 was given"),
+        (lambda: Cantor(arithmetic="scaled", places=3).top(0.5), "a stack is a whole number, and 0.5 was given"),
+        (lambda: Cantor(arithmetic="float32").nonempty("1"), "a stack is a number, and '1' was given"),
         (lambda: Cantor().push(Fraction(0), 2), "holds 0 and 1, and 2 was pushed"),
         (lambda: Cantor().push(Fraction(0), "1"), "'1' was pushed"),
         (lambda: Cantor().encode([0, 1, None]), "None was pushed"),

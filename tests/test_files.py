@@ -282,7 +282,11 @@ BIAS = "pipeline.v.bias"
         (["version"], 2, "This network is of version 2; version 1 is read here"),
         (["version"], None, "This network is of version None"),
         (["turing"], "machine", 'This is no network: the key "turing"'),
-        (["construction"], "wcm22", "damaged: \"construction\" is one of wcm21, and 'wcm22' was found"),
+        (
+            ["construction"],
+            "wcm22",
+            "damaged: \"construction\" is one of wcm21, ss95, ss95-realtime, and 'wcm22' was found",
+        ),
         (["construction"], None, '"construction" is one of wcm21'),
         (["construction"], ["wcm21"], '"construction" is one of wcm21'),
         (["machine"], None, '"machine", "options" and "weights" are objects'),
@@ -358,3 +362,87 @@ def test_a_compiled_network_without_one_of_its_keys_is_refused(small, key):
 def test_a_file_that_was_cut_off_is_no_json(small, length):
     with pytest.raises(ValueError, match="this is no JSON"):
         loads(json.dumps(small)[:length])
+
+
+# Networks of whole numbers.
+
+ODD = 2**53 + 1  # the first whole number that no float64 holds
+
+
+def test_whole_numbers_that_no_float_holds_come_back_as_they_are(tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95", base=3_000_000_001, digits=(1, 3_000_000_000))
+    net.pipeline["F1"].numerators[0, 0] = ODD
+    net.pipeline["F4"].bias_numerators[1] = -(2**63) + 1
+    turing.save(net, tmp_path / "net.json")
+    again = turing.load(tmp_path / "net.json")
+    for one, other in zip(again.pipeline.values(), net.pipeline.values(), strict=True):
+        assert torch.equal(one.numerators, other.numerators)
+        assert torch.equal(one.bias_numerators, other.bias_numerators)
+    assert net.pipeline["F2"].numerators.max() == 3_000_000_001**2
+    assert again.pipeline["F1"].numerators[0, 0] == ODD
+
+
+@pytest.mark.parametrize(("arithmetic", "kinds"), [("exact", {"numerators", "bias_numerators"}),
+                                                   ("float32", {"weight", "bias"})])  # fmt: skip
+def test_a_file_holds_the_numbers_that_an_ss95_network_runs_on_and_no_others(arithmetic, kinds, tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95", arithmetic=arithmetic)
+    turing.save(net, tmp_path / "net.json")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    assert {name.rpartition(".")[2] for name in data["weights"]} == kinds
+    assert {type(entry[-1]) for one in data["weights"].values() for entry in one["values"]} <= (
+        {int} if arithmetic == "exact" else {int, float}
+    )
+    assert equal(turing.load(tmp_path / "net.json"), net)
+
+
+def test_the_rounding_of_whole_numbers_in_a_file_cannot_contradict_them(tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95")
+    net.pipeline["F2"].bias_numerators[0] += 1
+    turing.save(net, tmp_path / "net.json")
+    again = turing.load(tmp_path / "net.json")
+    assert again.pipeline["F2"].bias[0] == 0.25
+    assert net.pipeline["F2"].bias[0] == 0  # in memory the two copies are told apart
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    data["weights"]["network.layers.F2.bias"] = {"shape": [14], "values": []}
+    with pytest.raises(ValueError, match=r"the weights 'network\.layers\.F2\.bias' are missing, or no part of this"):
+        loads(json.dumps(data))
+
+
+def test_floats_that_were_changed_are_the_ones_in_the_file(tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95-realtime", arithmetic="float64")
+    with torch.no_grad():
+        net.pipeline["step"].weight[0, 0] += 1 / 3
+    turing.save(net, tmp_path / "net.json")
+    assert equal(turing.load(tmp_path / "net.json"), net)
+
+
+@pytest.mark.parametrize("value", [1.0, True, "1", None, 2**63, -(2**63), 10**400, 0.5])
+def test_a_whole_number_of_a_file_that_is_none_is_refused(value, tmp_path):
+    turing.save(turing.compile(zoo["bb2"], "ss95"), tmp_path / "net.json")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    name = "network.layers.F4.numerators"
+    data["weights"][name]["values"][0][-1] = value
+    with pytest.raises(ValueError, match=f"damaged: {name} holds whole numbers of 64 bits, and '.*'…? was found"):
+        loads(json.dumps(data))
+
+
+@pytest.mark.parametrize(("arithmetic", "dtype"), [("float32", "float64"), ("float64", "float32"),
+                                                   ("float32", "float16")])  # fmt: skip
+def test_a_file_of_another_type_than_its_arithmetic_is_neither_written_nor_read(arithmetic, dtype, tmp_path):
+    message = f"A network in {arithmetic} has weights of that type, and here they are of {dtype}. Compile the machine"
+    net = turing.compile(zoo["bb2"], "ss95", arithmetic=arithmetic)
+    turing.save(net, tmp_path / "net.json")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    with pytest.raises(ValueError, match=message):
+        loads(json.dumps(data | {"dtype": dtype}))
+    with pytest.raises(ValueError, match=message):
+        turing.save(net.to(getattr(torch, dtype)), tmp_path / "cast.json")
+    assert not (tmp_path / "cast.json").exists()
+
+
+def test_an_exact_network_may_have_its_rounding_in_any_type(tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95").to(torch.float32)
+    turing.save(net, tmp_path / "net.json")
+    again = turing.load(tmp_path / "net.json")
+    assert equal(again, net)
+    assert again.run() == net.run()

@@ -176,10 +176,41 @@ def test_rules_that_contradict_on_a_terminal_state_only_do_not_matter():
     assert len(StackMachine(delta, "A", {"T"}).rules) == 9
 
 
+def by_looking(delta: dict, symbols: str, states: str) -> dict | None:
+    """Rules without stars: of all that fit, one with the fewest stars; None if two of these differ."""
+    found = {}
+    for here in itertools.product(states, (None, *symbols), (None, *symbols)):
+        fitting = [key for key in delta if all(a in ("*", b) for a, b in zip(key, here, strict=True))]
+        stars = min((key.count("*") for key in fitting), default=0)
+        values = {delta[key] for key in fitting if key.count("*") == stars}
+        if len(values) > 1:
+            return None
+        found |= dict.fromkeys([here] * len(values), *values)
+    return found
+
+
+PARTS = st.tuples(st.sampled_from("AB*"), *[st.sampled_from(["0", "1", None, "*"])] * 2)
+TARGETS = st.tuples(st.sampled_from("AB"), *[st.sampled_from(["noop", "pop"])] * 2)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.dictionaries(PARTS, TARGETS, max_size=6))
+def test_wildcards_are_what_looking_at_every_rule_gives(delta):
+    delta = {("A", "0", "0"): ("B", "noop", "noop")} | delta
+    wanted = by_looking(delta, "01", "AB")
+    if wanted is None:
+        with pytest.raises(ValueError, match="Two rules contradict each other"):
+            StackMachine(delta, "A")
+        return
+    found = StackMachine(delta, "A").rules
+    assert {key: (q, *(kind for kind, _ in rest)) for key, (q, *rest) in found.items()} == wanted
+
+
 def test_symbols_are_in_the_order_0_and_1_or_as_given_or_as_they_appear():
     assert StackMachine({("A", "1"): ("A", "pop")}).symbols == ("0", "1")
     assert StackMachine({("A", "x"): ("A", "push y")}).symbols == ("x", "y")
     assert StackMachine({("A", "x"): ("A", "push y")}, symbols="yx").symbols == ("y", "x")
+    assert StackMachine({("A", "1"): ("A", "push 0")}, symbols="10").symbols == ("1", "0")
     assert StackMachine({("A", "x"): ("A", "pop")}).symbols == ("x", "0")
     assert StackMachine({("A", None): ("A", "noop")}, symbols=["left", "right"]).symbols == ("left", "right")
     assert StackMachine({("A", 1): ("A", "push 0")}).run("1", max_steps=1).stacks == (("0", "1"),)
@@ -238,8 +269,11 @@ BAD = {
     "a star to push": ({("A", "0"): ("A", "push *")}, {}, "and – (for an empty stack), and '*' is used."),
     "a dash to push": ({("A", None): ("A", "push –")}, {}, "and – (for an empty stack), and '–' is used."),
     "no symbol": ({("A", ""): ("A", "pop")}, {}, "A symbol is a text without spaces"),
-    "any terminal state": (RULE, {"terminal": {"*"}}, "Terminal states are given by their names, and '*' was given."),
-    "a number": (RULE, {"terminal": {1}}, "Terminal states are given by their names, and 1 was given."),
+    "any terminal state": (RULE, {"terminal": {"*"}}, "by their names, such as {'T', 'F'}, and '*' was given."),
+    "no set of terminal states": (RULE, {"terminal": 5}, "by their names, such as {'T', 'F'}, and 5 was given."),
+    "no symbols": (RULE, {"symbols": 5}, "Symbols are given in order, such as '01' or ['left', 'right'], and 5 was"),
+    "symbols in no order": (RULE, {"symbols": {"0"}}, "given in order, such as '01' or ['left', 'right'], and {'0'}"),
+    "a number": (RULE, {"terminal": {1}}, "Terminal states are given by their names, such as {'T', 'F'}, and 1 was"),
 }  # fmt: skip
 
 
@@ -258,6 +292,10 @@ def test_stacks_that_do_not_fit_are_refused_with_a_reason():
         machine.run("", "", "")
     with pytest.raises(ValueError, match="This machine has 1 stack, and 2 were given"):
         StackMachine(PARITY, terminal={"T", "F"}).trace("", "")
+    for stack, said in ((5, "5"), (None, "None"), ({"("}, r"\{"), ({"(": 1}, r"\{"), (b"()", "b'")):
+        message = f"A stack is a string or a sequence of symbols, the top first, and {said}"
+        with pytest.raises(ValueError, match=message + r".* was given \(for stack 1\)"):
+            machine.run("()", stack)
     for limit in (-1, 1.5, True):
         with pytest.raises(ValueError, match="max_steps is a whole number from 0 up"):
             machine.run("()", max_steps=limit)

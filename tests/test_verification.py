@@ -1,6 +1,7 @@
 """``turing.verify``: its specification is right by the oracle, and no damage to a network escapes it."""
 
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ import turing
 from paper import BALANCED
 from turing.gates import AND
 from turing.machine import TuringMachine
-from turing.verification import BATCH, Divergence, Report
+from turing.verification import BATCH, Divergence, Near, Report, _differences
 from turing.wcm import specification
 from turing.zoo import NAMES, zoo
 
@@ -234,6 +235,22 @@ def test_verify_has_no_guard_and_diverges_at_the_step_at_which_a_run_is_stopped(
     assert divergence.step == step
     with pytest.raises(turing.CapacityError, match=f"At step {step} "):
         net.run(word)
+
+
+# Room for rounding.
+
+
+def test_a_number_is_compared_with_the_room_that_it_has_of_its_own_or_that_all_have():
+    targets = [{0: Near(Fraction(1, 2), Fraction(1, 8)), 1: Fraction(1), 2: Near(0, Fraction(0))}]
+
+    def wrong(*numbers, slack=Fraction(0)):
+        return [place for _, place, *_ in _differences([[list(numbers)]], [0], targets, slack)]
+
+    assert wrong(0.5, 1.0, 0.0, 0.0) == []
+    assert wrong(0.625, 1.0, 0.0, 0.0) == []
+    assert wrong(0.626, 0.75, 0.0, 0.25) == [0, 1, 3]
+    assert wrong(0.626, 0.75, 1e-9, 0.25, slack=Fraction(1, 4)) == [0, 2]
+    assert wrong(float("nan"), 1.0, float("nan"), 0.0, slack=Fraction(1)) == [0, 2]
 
 
 # What it counts, and what it is given.

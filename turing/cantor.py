@@ -8,12 +8,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from numbers import Rational
+from math import isfinite
+from numbers import Integral, Rational, Real
 
 __all__ = ["Cantor", "DepthError", "Stack"]
 
 PRECISION = {"float32": 24, "float64": 53}  # bits of a significand
 ARITHMETICS = ("exact", "scaled", *PRECISION)
+KINDS = {"exact": (Rational, "a Fraction"), "scaled": (Integral, "a whole number")}  # of a stack; else a float
 Number = Fraction | int | float
 
 
@@ -54,7 +56,7 @@ class Cantor:
             raise ValueError(f"places is a whole number, 1 or more, and {places!r} was given.")
         self.base, self.digits, self.arithmetic = base, tuple(digits), arithmetic
         self.unit: Number = {"exact": Fraction(1), "scaled": base ** (places or 0)}.get(arithmetic, 1.0)
-        self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else lambda x: x
+        self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else _same
         self.depth: int | None = places if arithmetic != "exact" else None
         if arithmetic in PRECISION:
             self.depth = depth_of(base, PRECISION[arithmetic])
@@ -69,10 +71,11 @@ class Cantor:
 
         Chapter: :doc:`/book/06_cantor`.
         """
-        low = base - 1 - 4 * rho
-        if low != int(low):
+        if not isinstance(rho, Real) or not isfinite(rho) or 4 * rho != int(4 * rho):
             raise ValueError(f"4ρ has to be a whole number, such as 2 for ρ = 1/2, and ρ = {rho} was given.")
-        return cls(base, (int(low), base - 1), **options)
+        if type(base) is not int:
+            raise ValueError(f"A base is a whole number, such as 4, and {base!r} was given.")
+        return cls(base, (base - 1 - int(4 * rho), base - 1), **options)
 
     def push(self, value: Number, symbol: int) -> Number:
         """The stack with a symbol on top: (q + d) / b.
@@ -83,15 +86,27 @@ class Cantor:
 
         Chapter: :doc:`/book/06_cantor`.
         """
-        if symbol not in (0, 1):
-            raise ValueError(f"A stack here holds 0 and 1, and {symbol!r} was pushed.")
-        digit = self.digits[int(symbol)] * self.unit
+        self._check(value)
+        digit = self._digit(symbol) * self.unit
         total = self.round(value + digit)
         whole = self.arithmetic == "scaled"
         lost = total % self.base if whole else total - digit != value
         if lost and not self.rounds:
             raise DepthError(self.full(self.depth + 1))
         return total // self.base if whole else self.round(total / self.base)
+
+    def _digit(self, symbol: int) -> int:
+        if symbol not in (0, 1):
+            raise ValueError(f"A stack here holds 0 and 1, and {symbol!r} was pushed.")
+        return self.digits[int(symbol)]
+
+    def _check(self, value: Number) -> None:
+        kind, name = KINDS.get(self.arithmetic, (Real, "a number"))
+        if not isinstance(value, kind):
+            raise ValueError(
+                f'With arithmetic="{self.arithmetic}" a stack is {name}, and {value!r} was given. '
+                f"Take one that encode or push has given."
+            )
 
     def pop(self, value: Number) -> Number:
         """The stack without its top: bq − d₀τ − (d₁ − d₀)ζ.
@@ -112,6 +127,7 @@ class Cantor:
 
         Chapter: :doc:`/book/06_cantor`.
         """
+        self._check(value)
         y = self.round(self.base * value)
         above = self.round(y - (self.digits[0] + 1) * self.unit)
         return self._clamp(y), self._clamp(above)
@@ -141,10 +157,16 @@ class Cantor:
         symbols = list(symbols)
         if self.depth is not None and len(symbols) > self.depth:
             raise DepthError(self.full(len(symbols)))
-        value = 0 * self.unit
-        for symbol in reversed(symbols):
-            value = self.push(value, symbol)
-        return value
+        if self.arithmetic in PRECISION:
+            value = 0.0
+            for symbol in reversed(symbols):
+                value = self.push(value, symbol)
+            return value
+        whole = 0
+        for digit in [self._digit(symbol) for symbol in reversed(symbols)][::-1]:
+            whole = whole * self.base + digit
+        places = self.base ** len(symbols)
+        return Fraction(whole, places) if self.arithmetic == "exact" else whole * (self.unit // places)
 
     def decode(self, value: Number) -> list[int]:
         """The symbols of a number from the top down. A float is popped until it is empty, or as often as it has depth.
@@ -161,6 +183,7 @@ class Cantor:
 
     def _digits_of(self, value: Number) -> list[int]:
         """The digits of an exact number, the top first. All at once: this is faster than to pop them."""
+        self._check(value)
         v = Fraction(value) / (self.unit if self.arithmetic == "scaled" else 1)
         places = v.denominator.bit_length()  # b^places is a multiple of the denominator, if any power of b is
         whole, rest = divmod(v * self.base**places, 1)
@@ -258,6 +281,10 @@ def check_digits(base: int, digits: tuple[int, int]) -> None:
             f"base={base!r} with digits={digits!r} was given. The digits are whole numbers, the first at least 1, the "
             f"second at least 2 more and below the base, such as (1, 3) for base 4."
         )
+
+
+def _same(x: Number) -> Number:
+    return x
 
 
 def _float32(x: float) -> float:

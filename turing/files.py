@@ -3,7 +3,8 @@
 A file is JSON. A network of plain layers is the dictionary of :mod:`turing.network`. A compiled one is
 ``{"turing": "network", "version": 1, "construction": "wcm21", "machine": {…}, "options": {"T": 100, …},
 "dtype": "float32", "weights": {…}}``: the machine in our JSON format, the options it was compiled with, and under
-the name of each parameter its ``shape`` and, as [index, …, value], the ``values`` that are not 0.
+the name of each parameter its ``shape`` and, as [index, …, value], the ``values`` that are not 0. Of an SS95 network
+these are the numbers that it runs on: whole ones if it is exact, else floats.
 
 Chapter: :doc:`/book/05_wcm`.
 """
@@ -86,8 +87,24 @@ def loads(text: str) -> nn.Module:
         raise ValueError(f"This network is damaged: {error}") from None
 
 
+def _stored(network: nn.Module) -> dict[str, Tensor]:
+    """What a file holds: of numbers in two copies the one that the network runs on."""
+    return network.stored() if hasattr(network, "stored") else network.state_dict()
+
+
+def _typed(options: dict, dtype: str) -> None:
+    arithmetic = options.get("arithmetic")
+    if arithmetic in TYPES and arithmetic != dtype:
+        raise ValueError(
+            f"A network in {arithmetic} has weights of that type, and here they are of {dtype}. "
+            f"Compile the machine with the arithmetic that you want."
+        )
+
+
 def _compiled(network: nn.Module) -> dict:
-    for name, numbers in network.state_dict().items():
+    stored, dtype = _stored(network), str(next(network.parameters()).dtype).removeprefix("torch.")
+    _typed(network.options, dtype)
+    for name, numbers in stored.items():
         if not numbers.isfinite().all():
             raise ValueError(f"{name} has a number that is infinite or not a number. A file holds finite ones.")
     return {
@@ -96,15 +113,19 @@ def _compiled(network: nn.Module) -> dict:
         "construction": network.construction,
         "machine": json.loads(network.machine.dumps("json")),
         "options": network.options,
-        "dtype": str(next(network.parameters()).dtype).removeprefix("torch."),
+        "dtype": dtype,
         "weights": {
-            name: {
-                "shape": list(numbers.shape),
-                "values": [[*place, _short(float(numbers[tuple(place)]))] for place in numbers.nonzero().tolist()],
-            }
-            for name, numbers in ((name, numbers.cpu()) for name, numbers in network.state_dict().items())
+            name: {"shape": list(numbers.shape), "values": _values(numbers.cpu())} for name, numbers in stored.items()
         },
     }
+
+
+def _values(numbers: Tensor) -> list[list]:
+    """The indices and the value of each number that is not 0."""
+    places = numbers.nonzero()
+    found = numbers[tuple(places.T)]
+    values = map(_short, found.double().tolist()) if found.is_floating_point() else found.tolist()
+    return [[*place, value] for place, value in zip(places.tolist(), values, strict=True)]
 
 
 def _rebuilt(data: dict) -> nn.Module:
@@ -120,14 +141,17 @@ def _rebuilt(data: dict) -> nn.Module:
         raise ValueError(
             f'"machine", "options" and "weights" are objects, and "dtype" is one of {", ".join(TYPES)}; this differs'
         )
+    _typed(options, dtype)
     machine = TuringMachine.parse(json.dumps(machine), "json")
     network = compile(machine, construction, **options).to(getattr(torch, dtype))
-    own = network.state_dict()
+    own = _stored(network)
     for name in sorted(own.keys() ^ weights.keys()):
         raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(_numbers(name, weights[name], parameter))
+    if not all(numbers.is_floating_point() for numbers in own.values()):
+        network.refresh()
     return network
 
 
@@ -136,7 +160,8 @@ def _numbers(name: str, found: object, like: Tensor) -> Tensor:
 
     if type(found) is not dict or found.get("shape") != list(like.shape) or type(found.get("values")) is not list:
         raise ValueError(f'{name} has a "shape", {list(like.shape)} here, and "values"; this differs')
-    numbers, places = torch.zeros(like.shape, dtype=torch.float64), set()
+    whole = not like.is_floating_point()
+    numbers, places = torch.zeros(like.shape, dtype=torch.int64 if whole else torch.float64), set()
     for entry in found["values"]:
         place = entry[:-1] if type(entry) is list else []
         inside = [type(i) is int and 0 <= i < n for i, n in zip(place, like.shape, strict=False)]
@@ -145,9 +170,15 @@ def _numbers(name: str, found: object, like: Tensor) -> Tensor:
         if tuple(place) in places:
             raise ValueError(f"{name} has two values for the place {place}")
         places.add(tuple(place))
-        numbers[tuple(place)] = _real(entry[-1])
-    for value in numbers[numbers.to(like.dtype).double() != numbers].tolist():
+        numbers[tuple(place)] = _whole(name, entry[-1]) if whole else _real(entry[-1])
+    for value in numbers[numbers.to(like.dtype).to(numbers.dtype) != numbers].tolist():
         raise ValueError(
             f"{name} holds {value}, which is no number of the type {str(like.dtype).removeprefix('torch.')}"
         )
     return numbers
+
+
+def _whole(name: str, value: object) -> int:
+    if type(value) is not int or abs(value) >= 2**63:
+        raise ValueError(f"{name} holds whole numbers of 64 bits, and {cut(str(value))} was found")
+    return value

@@ -6,7 +6,7 @@ Chapter: :doc:`/book/07_ss`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -80,10 +80,13 @@ class StackMachine:
                     f"A rule names a state and something for each stack, as many in all rules, and this one was given: "
                     f"{key!r}: {(value[0], *map(_said, value[1:]))!r}."
                 )
-        self.terminal = frozenset([terminal] if isinstance(terminal, str) else terminal)
-        for name in self.terminal:
+        ends = [terminal] if isinstance(terminal, str) or not isinstance(terminal, Iterable) else list(terminal)
+        for name in ends:
             if not isinstance(name, str) or name == ANY:
-                raise ValueError(f"Terminal states are given by their names, and {name!r} was given.")
+                raise ValueError(
+                    f"Terminal states are given by their names, such as {{'T', 'F'}}, and {name!r} was given."
+                )
+        self.terminal = frozenset(ends)
         for key in rules:
             if key[0] in self.terminal:
                 raise ValueError(f"State {key[0]!r} is terminal, and a rule was given for it: {key!r}.")
@@ -99,10 +102,15 @@ class StackMachine:
         self.starts = (self.initial,)
 
     def _two(self, rules, symbols) -> tuple[str, str]:
-        """The two symbols, in order: as given, 0 before 1, or as they appear."""
+        """The two symbols, in order: as given; else 0 before 1, or as they appear."""
+        if isinstance(symbols, Set) or not isinstance(symbols, (Iterable, type(None))):
+            raise ValueError(
+                f"Symbols are given in order, such as '01' or ['left', 'right'], and {symbols!r} was given."
+            )
         used = [top for key in rules for top in key[1:] if top not in (None, ANY)]
         used += [x for value in rules.values() for kind, x in value[1:] if kind == "push"]
-        found = list(dict.fromkeys([*map(str, symbols or ()), *used]))
+        given = list(map(str, symbols or ()))
+        found = list(dict.fromkeys([*given, *used]))
         for symbol in found:
             if symbol.split() != [symbol] or symbol in (ANY, EMPTY):
                 raise ValueError(
@@ -113,21 +121,22 @@ class StackMachine:
             raise ValueError(f"A stack here is binary, and these symbols are used: {_listed(found)}. Two are allowed.")
         spare = [x for x in ("0", "1") if x not in found]
         found += spare[: 2 - len(found)]
-        return tuple(sorted(found)) if set(found) == {"0", "1"} else tuple(found)
+        return tuple(sorted(found)) if set(found) == {"0", "1"} and not given else tuple(found)
 
     def _expanded(self, rules) -> dict[tuple[str | None, ...], tuple]:
         """A rule for each state and tops that has one, without stars."""
         table: dict[tuple[str | None, ...], tuple] = {}
+        order = {key: n for n, key in enumerate(rules)}
         for q in self.states:
             if q in self.terminal:
                 continue
             for tops in product((None, *self.symbols), repeat=self.p):
                 here = (q, *tops)
-                fitting = [key for key in rules if all(a in (ANY, b) for a, b in zip(key, here, strict=True))]
+                fitting = [key for key in product(*((ANY, part) for part in here)) if key in rules]
                 if not fitting:
                     continue
                 stars = min(key.count(ANY) for key in fitting)
-                best = [key for key in fitting if key.count(ANY) == stars]
+                best = sorted((key for key in fitting if key.count(ANY) == stars), key=order.get)
                 other = next((key for key in best if rules[key] != rules[best[0]]), None)
                 if other:
                     raise ValueError(f"Two rules contradict each other on {here!r}: {best[0]!r} and {other!r}.")
@@ -145,6 +154,12 @@ class StackMachine:
         """Stacks to begin with, one for each of the machine's, each from the top down."""
         if len(stacks) > self.p:
             raise ValueError(f"This machine has {_count(self.p, 'stack')}, and {len(stacks)} were given.")
+        for number, stack in enumerate(stacks):
+            if isinstance(stack, (bytes, Set, Mapping)) or not isinstance(stack, Iterable):
+                raise ValueError(
+                    f"A stack is a string or a sequence of symbols, the top first, and {stack!r} was given "
+                    f"(for stack {number})."
+                )
         filled = [tuple(map(str, stack)) for stack in stacks] + [()] * (self.p - len(stacks))
         for number, stack in enumerate(filled):
             for symbol in stack:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from turing.machine import TuringMachine, _count, _word
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["Divergence", "Report", "verify"]
 
 BATCH = 256  # words that are run at once
+
+
+class Near(NamedTuple):
+    """An expected number that floats may miss by as much as the slack."""
+
+    value: Fraction | int
+    slack: Fraction
 
 
 @dataclass(frozen=True)
@@ -147,5 +154,6 @@ def _differences(given, going, targets, slack) -> Iterator[tuple[int, int, float
     for row, i in enumerate(going):  # fractions, compared as such
         for place, number in enumerate(x for numbers in given for x in numbers[i]):
             wanted = targets[row].get(place, 0)
-            if not abs(Fraction(number) - wanted) <= slack:
+            wanted, room = wanted if isinstance(wanted, Near) else (wanted, slack)
+            if number != number or abs(Fraction(number) - wanted) > room:  # nan is not even itself
                 yield row, place, float(number), float(wanted)

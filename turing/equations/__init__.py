@@ -137,10 +137,11 @@ def _modules(network: nn.Module) -> Equations:
 
 
 def _saturated(layer: nn.Module) -> Equations:
-    """A layer of σ; rows that pass their own place on are left out."""
+    """A layer of σ, in the numbers that it runs on; rows that pass their own place on are left out."""
     before, after = ([_visible(name) for name in layout.names()] for layout in layer.layouts)
+    numbers = layer.rounded() if layer.arithmetic == "exact" else (layer.weight, layer.bias)
     lines = []
-    for i, (weights, bias) in enumerate(zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)):
+    for i, (weights, bias) in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         row = Row([(j, weight) for j, weight in enumerate(weights) if weight], bias, False)
         if bias or len(row.terms) != 1 or row.terms[0][1] != 1 or before[row.terms[0][0]] != after[i]:
             lines.append(Line(after[i], f"σ({_value(row, before, LONGEST_ALONE)})" if row.terms or bias else "0"))

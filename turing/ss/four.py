@@ -12,17 +12,24 @@ from turing.ss.layers import Saturated
 from turing.stack import EMPTY, StackMachine
 
 OPERATIONS = ("noop", "push0", "push1", "pop")
+MOST_WEIGHTS = 50_000_000  # in a matrix: it takes 16 bytes for each
 
 
-def four_layers(
-    machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed"
-) -> dict[str, Saturated]:
+def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Saturated]:
     """The layers F4, F3, F2 and F1 by name.
 
     Chapter: :doc:`/book/07_ss`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     rules = list(machine.rules.items())
+    wide, long = len(machine.states) + 4 * p, max(len(rules), len(machine.states)) + 4 * p
+    largest = long * (wide if weights == "closed" else long)
+    if largest > MOST_WEIGHTS:
+        raise ValueError(
+            f"In four layers {machine!r} takes a matrix of up to {largest:,} weights, and {MOST_WEIGHTS:,} are the "
+            f"most that are built. Take a machine with fewer states or symbols"
+            + ("." if weights == "closed" else ', or weights="closed".')
+        )
     column = Layout(st=machine.states, q=p)
     seen = column + Layout(one=p, some=p)
     detected = Layout(rule=[rule_name(key) for key, _ in rules], q=p, one=p, some=p)
@@ -69,28 +76,27 @@ def four_layers(
         }
         for target, *operations in machine.rules.values()
     ]
-    for r, effect in enumerate(solved(torch.eye(len(rules)), effects, applied.width, weights)):
+    if weights != "closed":
+        effects = solved(torch.eye(len(rules)), effects, applied.width)
+    for r, effect in enumerate(effects):
         for place, value in effect.items():
             F2[place][detected.rule[r]] = value
 
     F1 = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
     F1 |= {column.q[i]: {applied[name][i]: 1 for name in OPERATIONS} for i in range(p)}
     return {
-        "F4": Saturated(column, seen, F4, dtype=dtype),
-        "F3": Saturated(seen, detected, F3, dtype=dtype),
-        "F2": Saturated(detected, applied, F2, list(detected.q), dtype=dtype),
-        "F1": Saturated(applied, column, F1, dtype=dtype),
+        "F4": Saturated(column, seen, F4, arithmetic=code.arithmetic),
+        "F3": Saturated(seen, detected, F3, arithmetic=code.arithmetic),
+        "F2": Saturated(detected, applied, F2, list(detected.q), code.arithmetic),
+        "F1": Saturated(applied, column, F1, arithmetic=code.arithmetic),
     }
 
 
-def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int, weights: str) -> list[dict[int, int]]:
-    """For each feature what it adds to each place, so that every configuration gets what is wanted.
+def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int) -> list[dict[int, int]]:
+    """For each feature what it adds to each place, so that every configuration gets what is wanted, by least squares.
 
-    ``features`` has a row for each configuration. In closed form the caller has made it the identity; least squares
-    solves for any, and its solution is rounded to whole numbers.
+    ``features`` has a row for each configuration. The solution is rounded to whole numbers.
     """
-    if weights == "closed":
-        return wanted
     target = torch.zeros(len(wanted), width, dtype=torch.float64)
     for row, effect in enumerate(wanted):
         for place, value in effect.items():

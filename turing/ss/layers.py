@@ -15,6 +15,7 @@ from turing.layout import Layout
 
 __all__ = ["Saturated"]
 
+TYPES = {"exact": torch.float64, "float32": torch.float32, "float64": torch.float64}  # of weights, by arithmetic
 Whole = Callable[[Sequence[int], int], tuple[list[int], int]]
 
 
@@ -22,7 +23,8 @@ class Saturated(nn.Module):
     """σ(Wx + b). The numbers are whole ones over one denominator; ``weight`` and ``bias`` are these, rounded.
 
     ``rows`` gives for each place written the places read, with their weights; ``None`` is the bias. ``late`` places,
-    those of the stacks, are added last: the rest are whole numbers, whose sum is exact in any order.
+    those of the stacks, are added last: the rest are whole numbers, whose sum is exact in any order. ``arithmetic``
+    says which of the two copies a network runs on: the whole numbers if it is ``"exact"``, else the rounded ones.
 
     Chapter: :doc:`/book/07_ss`.
     """
@@ -33,10 +35,10 @@ class Saturated(nn.Module):
         after: Layout,
         rows: Mapping[int, Mapping[int | None, Fraction | int]],
         late: Sequence[int] = (),
-        dtype: torch.dtype = torch.float32,
+        arithmetic: str = "exact",
     ):
         super().__init__()
-        self.layouts, self.late = [before, after], list(late)
+        self.layouts, self.late, self.arithmetic = [before, after], list(late), arithmetic
         entries = [(i, j, value) for i, row in rows.items() for j, value in row.items()]
         self.denominator = lcm(1, *{value.denominator for _, _, value in entries})
         numbers = torch.zeros(after.width, before.width + 1, dtype=torch.int64)  # the last column is the bias
@@ -47,11 +49,14 @@ class Saturated(nn.Module):
             if max(map(abs, numerators)) >= 2**63:
                 raise ValueError(f"This base asks for a weight of {max(map(abs, numerators)):,}. Take a smaller one.")
             numbers[list(i), columns] = torch.tensor(numerators)
-        weight, bias = numbers[:, :-1].contiguous(), numbers[:, -1].contiguous()
-        self.register_buffer("numerators", weight)
-        self.register_buffer("bias_numerators", bias)
-        self.weight = nn.Parameter(weight.to(torch.float64).div(self.denominator).to(dtype))
-        self.bias = nn.Parameter(bias.to(torch.float64).div(self.denominator).to(dtype))
+        self.register_buffer("numerators", numbers[:, :-1].contiguous())
+        self.register_buffer("bias_numerators", numbers[:, -1].contiguous())
+        self.weight, self.bias = (nn.Parameter(part.to(TYPES[arithmetic])) for part in self.rounded())
+
+    def rounded(self) -> tuple[Tensor, Tensor]:
+        """Weight and bias from the whole numbers as they are now."""
+        weight, bias = (part.to(torch.float64) / self.denominator for part in (self.numerators, self.bias_numerators))
+        return weight, bias
 
     def forward(self, x: Tensor) -> Tensor:
         """In floats, for each vector of a batch. Shapes: ``(…, in)`` to ``(…, out)``."""

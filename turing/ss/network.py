@@ -16,6 +16,7 @@ from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.layout import Layout
 from turing.machine import _limit, _listed
 from turing.ss.four import OPERATIONS, four_layers, operation_name
+from turing.ss.layers import TYPES
 from turing.ss.realtime import classes_of, one_layer
 from turing.stack import Moment, StackMachine, StackRun
 
@@ -23,7 +24,6 @@ __all__ = ["Reading", "StackNetwork"]
 
 CLEAR = 4  # a detector that is read as 0 or 1 is no further from it than 1 / CLEAR
 WEIGHTS = ("closed", "least squares")
-TYPES = {"float32": torch.float32, "float64": torch.float64, "exact": torch.float64}
 
 
 class Reading(NamedTuple):
@@ -88,7 +88,7 @@ class StackNetwork(nn.Module):
             )
         if version not in (4, 1) or isinstance(version, bool):
             raise ValueError(f"version is 4, for four layers a step, or 1, for one layer, and {version!r} was given.")
-        if arithmetic not in TYPES:
+        if arithmetic not in tuple(TYPES):
             raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
         if weights not in WEIGHTS:
             raise ValueError(f"weights is 'closed' or 'least squares', and {weights!r} was given.")
@@ -102,15 +102,24 @@ class StackNetwork(nn.Module):
         self.machine, self.version, self.arithmetic = machine, version, arithmetic
         self.code = Cantor(base, digits, arithmetic)
         build = four_layers if version == 4 else one_layer
-        self.layers = nn.ModuleDict(build(machine, self.code, TYPES[arithmetic], weights))
+        self.layers = nn.ModuleDict(build(machine, self.code, weights))
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
-        self.slack = Fraction(0)
-        if arithmetic != "exact" and base & (base - 1):
-            self.slack = Fraction(
-                base**self.code.depth, 2 ** PRECISION[arithmetic]
-            )  # each pop multiplies an error by b
+        self.slack = self.slack_after(1, self.code.depth)  # the most that the number of a stack may be off
         self.keys, self.rules = list(machine.rules), list(machine.rules.values())
         self.classes = classes_of(machine)
+
+    def slack_after(self, steps: int, deepest: int | None) -> Fraction:
+        """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
+        nothing, unless floats round in this base.
+
+        Each step may add an error of 2^−P in floats of P bits. Each pop multiplies it by b, up to b^depth for a stack
+        that is emptied; a detector sees b times that, and so does the next pop of a stack that it gates.
+        """
+        if not self.code.rounds:
+            return Fraction(0)
+        base, most = self.code.base, self.code.base**self.code.depth
+        grown = min(steps * base ** (deepest + 2), most)
+        return min(Fraction(grown, 2 ** PRECISION[self.arithmetic]), Fraction(1, CLEAR))
 
     def forward(self, column: Tensor) -> Tensor:
         """One step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
@@ -162,12 +171,12 @@ class StackNetwork(nn.Module):
 
     @torch.no_grad()
     def _floats(self, column: Sequence[float]) -> Iterator[Vectors]:
-        weight = next(iter(self.layers.values())).weight
-        if weight.dtype != TYPES[self.arithmetic]:
-            raise TypeError(
-                f"This network was built for {self.arithmetic}, and its weights are of {weight.dtype}, which holds "
-                f"another depth. Build it with the arithmetic that you want."
-            )
+        for weight in self.parameters():
+            if weight.dtype != TYPES[self.arithmetic]:
+                raise TypeError(
+                    f"This network was built for {self.arithmetic}, and its weights are of {weight.dtype}, which holds "
+                    f"another depth. Build it with the arithmetic that you want."
+                )
         x = torch.tensor(column, dtype=weight.dtype, device=weight.device)
         while True:
             found = {"column": x.tolist()}
@@ -241,17 +250,21 @@ class StackNetwork(nn.Module):
         """The steps from these stacks on, with their readings.
 
         The operations read are done on stacks of symbols as well. A step that makes a stack deeper than the arithmetic
-        can hold is refused, and so is one that takes something else for the top of a stack.
+        can hold is refused, and so is one that takes something else for the top of a stack, or that finds no rule where
+        the machine has one.
 
         Chapter: :doc:`/book/07_ss`.
         """
         return ((vectors, reading) for vectors, reading, _ in self._follow(stacks, state))
 
     def _follow(self, stacks: Sequence[Iterable[str]], state: str | None = None) -> Iterator[Followed]:
-        stacks = self.machine.stacks(*stacks)
+        stacks, state = self.machine.stacks(*stacks), self.machine.initial if state is None else state
         held = [list(reversed(stack)) for stack in stacks]  # the top last
         for number, vectors in enumerate(self.steps(self.initial(*stacks, state=state)), start=1):
             reading = self.read(vectors)
+            if reading.state is None:
+                self._jams(number, state, held)
+            state = reading.state
             if self.version == 4:
                 self._agree(number, reading.tops, held)
             for i, operation in enumerate(reading.operations):
@@ -264,6 +277,15 @@ class StackNetwork(nn.Module):
             if self.version == 1:
                 self._agree(number, reading.tops, held)
             yield vectors, reading, held
+
+    def _jams(self, number: int, state: str | None, held: list[list[str]]) -> None:
+        """Where no rule applies in the network, the machine has none."""
+        tops = [stack[-1] if stack else None for stack in held]
+        if (state, *tops) in self.machine.rules:
+            raise ArithmeticError(
+                f"At step {number} no rule applies in the network, where the machine has one for state {state!r} with "
+                f"{', '.join(map(repr, tops))} on top. {self.why()}"
+            )
 
     def _agree(self, number: int, tops: tuple[str | None, ...], held: list[list[str]]) -> None:
         """What the detectors take for the tops is what has been pushed."""
@@ -284,7 +306,8 @@ class StackNetwork(nn.Module):
         return tuple(tuple(self.machine.symbols[bit] for bit in self.code.decode(value)) for value in values)
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
-        """Run the network, and yield the moments that its columns stand for.
+        """Run the network, and yield the moments that its columns stand for. Every stack is decoded at every step; a
+        run decodes the last ones only.
 
         Chapter: :doc:`/book/07_ss`.
         """
@@ -320,10 +343,11 @@ class StackNetwork(nn.Module):
         return StackRun(status, now.state, now.step, now.stacks)
 
     def expected(
-        self, moments: Iterable[Moment], machine: StackMachine | None = None
+        self, moments: Iterable[Moment | None], machine: StackMachine | None = None
     ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
         """What the vectors of each step have to be, from the moments of a machine's own run and without weights. The
-        machine is the one that the network was built for, unless given.
+        machine is the one that the network was built for, unless given. None behind the last moment asks for the
+        vectors of one step more, at which the machine jams.
 
         Chapter: :doc:`/book/07_ss`.
         """

@@ -37,11 +37,12 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     """
     b, (d0, d1) = code.base, code.digits
     n1, n2 = levels.count(1), levels.count(2)
-    for c in range(1, b + 1):
-        without_one = d0 - (n1 - 1) * (b - d0) - c * n2 * (b - d1) if n1 else 1
-        without_two = c * (d1 - d0 - 1 - (n2 - 1) * (b - d1)) - n1 * (b - d0) if n2 else 1
-        if without_one >= 1 and without_two >= 1:
-            return tuple({0: 0, 1: 1, 2: c}[level] for level in levels)
+    gap = d1 - d0 - 1 - (n2 - 1) * (b - d1)
+    c = -(-(1 + n1 * (b - d0)) // gap) if n2 and gap > 0 else 1  # the least for which without_two is 1 or more
+    without_one = d0 - (n1 - 1) * (b - d0) - c * n2 * (b - d1) if n1 else 1
+    without_two = c * gap - n1 * (b - d0) if n2 else 1
+    if without_one >= 1 and without_two >= 1:
+        return tuple({0: 0, 1: 1, 2: c}[level] for level in levels)
     raise ValueError(
         f"base={b} with digits={code.digits} is too small for {len(levels)} stacks in one layer: a sum over stacks "
         f"cannot tell {levels} apart. Take base {10 * len(levels) ** 2} with digits "
@@ -49,7 +50,7 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: str = "closed") -> dict[str, Saturated]:
+def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Saturated]:
     """The one layer, under the name ``"step"``.
 
     Chapter: :doc:`/book/07_ss`.
@@ -97,7 +98,7 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
             [[float(k == n and all(map(int.__ge__, u, v))) for n, v in every] for k, u in every], dtype=torch.float64
         )
         wanted = [{follows[here]: 1} if here in follows else {} for here in every]
-        for here, effect in zip(every, solved(features, wanted, len(classes), weights), strict=True):
+        for here, effect in zip(every, solved(features, wanted, len(classes)), strict=True):
             for target, value in effect.items():
                 chosen[target][det[here]] = value
 
@@ -132,4 +133,4 @@ def one_layer(machine: StackMachine, code: Cantor, dtype: torch.dtype, weights: 
             if c[i]:
                 add(row, line(i, name), c[i] * b)
     late = [column[name][i] for name in OPERATIONS for i in range(p)]
-    return {"step": Saturated(column, column, rows, late, dtype)}
+    return {"step": Saturated(column, column, rows, late, code.arithmetic)}

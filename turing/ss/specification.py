@@ -8,17 +8,19 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from turing.cantor import Cantor
-from turing.ss.four import operation_name, rule_name
+from turing.cantor import PRECISION, Cantor
+from turing.ss.four import OPERATIONS, operation_name, rule_name
 from turing.stack import Moment, StackMachine
+from turing.verification import Near
 
 if TYPE_CHECKING:
     from turing.ss.network import StackNetwork
 
 Expected = dict[str, Mapping[str, Fraction | int]]
+Moments = Iterable[Moment | None]  # None behind the last one: the machine jams there
 
 
-def four(network: StackNetwork, machine: StackMachine, moments: Iterable[Moment]) -> Iterator[Expected]:
+def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iterator[Expected]:
     index, encode = _indices(machine.p), _encoder(network)
     layouts = {name: set(layer.layouts[1].names()) for name, layer in network.layers.items()}
     for now, after in pairwise(moments):
@@ -26,22 +28,33 @@ def four(network: StackNetwork, machine: StackMachine, moments: Iterable[Moment]
         seen = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
         seen |= {f"some{i}": 1 for i, top in zip(index, now.tops, strict=True) if top is not None}
         seen |= {f"one{i}": 1 for i, top in zip(index, now.tops, strict=True) if top == machine.symbols[1]}
-        chosen = [operation_name(machine, operation) for operation in machine.rules[key][1:]]
-        new = list(zip(index, map(encode, after.stacks), strict=True))
-        found = {
-            "F4": {f"st[{now.state}]": 1} | seen,
-            "F3": {f"rule[{rule_name(key)}]": 1} | seen,
-            "F2": {f"st[{after.state}]": 1}
-            | {f"{name}{i}": value for name, (i, value) in zip(chosen, new, strict=True)},
-            "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
-        }
+        if after is None:
+            made = [_made(machine, encode, stack) for stack in now.stacks]
+            found = {
+                "F3": seen,
+                "F2": _named(index, made),
+                "F1": {f"q{i}": min(sum(values.values()), 1) for i, values in zip(index, made, strict=True)},
+            }
+        else:
+            chosen = [operation_name(machine, operation) for operation in machine.rules[key][1:]]
+            new = list(zip(index, map(encode, after.stacks), strict=True))
+            found = {
+                "F3": {f"rule[{rule_name(key)}]": 1} | seen,
+                "F2": {f"st[{after.state}]": 1}
+                | {f"{name}{i}": value for name, (i, value) in zip(chosen, new, strict=True)},
+                "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
+            }
+        found = {"F4": {f"st[{now.state}]": 1} | seen} | found
         yield {name: _known(layouts[name], places) for name, places in found.items()}
 
 
-def realtime(network: StackNetwork, machine: StackMachine, moments: Iterable[Moment]) -> Iterator[Expected]:
+def realtime(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iterator[Expected]:
     index, encode, names = _indices(machine.p), _encoder(network), network.layout.names()
     number = {kind: k for k, kind in enumerate(network.classes)}
     for now, after in pairwise(moments):
+        if after is None:
+            yield {"step": _named(index, [_made(machine, encode, stack) for stack in now.stacks])}
+            continue
         target, *operations = machine.rules[(now.state, *now.tops)]
         chosen = [operation_name(machine, operation) for operation in operations]
         level = [0 if top is None else 1 + machine.symbols.index(top) for top in after.tops]
@@ -53,6 +66,35 @@ def realtime(network: StackNetwork, machine: StackMachine, moments: Iterable[Mom
         for name, i, stack in zip(chosen, index, after.stacks, strict=True):
             found[f"{name}{i}"] = encode(stack)
         yield {"step": found}
+
+
+def near(network: StackNetwork, moments: Moments, steps: Iterable[Expected]) -> Iterator[Expected]:
+    """The same steps, and each number of a stack with how far off it may be in floats. Where the machine jams, the
+    network pushes on stacks that may be as deep as floats hold, and adds up what it makes: these round in any base.
+    """
+    places = {
+        name: [place for part in layer.layouts[1] if part.name in ("q", *OPERATIONS) for place in part.names()]
+        for name, layer in network.layers.items()
+    }
+    deepest, jam = 0, Fraction(8, 2 ** PRECISION[network.arithmetic])
+    for number, ((now, after), found) in enumerate(zip(pairwise(moments), steps, strict=True), start=1):
+        deepest = max(deepest, *map(len, now.stacks))
+        slack = max(network.slack_after(number, deepest), 0 if after else jam)
+        yield {
+            name: layer | {place: Near(layer.get(place, 0), slack) for place in places[name] if slack}
+            for name, layer in found.items()
+        }
+
+
+def _made(machine: StackMachine, encode: Callable, stack: tuple[str, ...]) -> dict[str, Fraction]:
+    """What each operation makes of a stack: with no rule that takes the others away, all of them do."""
+    zero, one = machine.symbols
+    after = {"noop": stack, "push0": (zero, *stack), "push1": (one, *stack), "pop": stack[1:]}
+    return {name: encode(after[name]) for name in OPERATIONS}
+
+
+def _named(index: list[str], made: list[dict[str, Fraction]]) -> dict[str, Fraction]:
+    return {f"{name}{i}": value for i, values in zip(index, made, strict=True) for name, value in values.items()}
 
 
 def _encoder(network: StackNetwork) -> Callable[[tuple[str, ...]], Fraction]:

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import tee
 
+import torch
 from torch import Tensor, nn
 
 from turing.cantor import Number
 from turing.layout import Layout
-from turing.machine import Configuration, Run, TuringMachine, _limit, _listed, _word
-from turing.ss.network import StackNetwork, Vectors
-from turing.stack import TwoStacks
+from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
+from turing.ss.network import CLEAR, StackNetwork, Vectors
+from turing.ss.specification import near
+from turing.stack import Moment, TwoStacks
 
 __all__ = ["SS95", "SS95RealTime"]
 
@@ -61,22 +64,38 @@ class SS95(nn.Module):
 
     @property
     def slack(self) -> Fraction:
-        """By how much a number may differ from what verify expects: by nothing, unless floats cannot hold digits."""
-        return self.network.slack
+        """By how much a number that is no stack's may differ from what verify expects: by nothing, unless floats round
+        in this base; then a detector has to be clear.
+        """
+        return Fraction(1, CLEAR) if self.network.slack else Fraction(0)
 
     @property
     def layout(self) -> Layout:
         return self.network.layout
+
+    def stored(self) -> dict[str, Tensor]:
+        """The numbers that the network runs on, by name: the whole ones, or their rounding in floats."""
+        exact = self.network.arithmetic == "exact"
+        kinds = ("numerators", "bias_numerators") if exact else ("weight", "bias")
+        return {name: part for name, part in self.state_dict().items() if name.rpartition(".")[2] in kinds}
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Make weights and biases the rounding of the whole numbers again, after these were changed."""
+        for layer in self.pipeline.values():
+            for part, rounded in zip((layer.weight, layer.bias), layer.rounded(), strict=True):
+                part.copy_(rounded)
 
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         code = self.network.code
         digits = " and ".join(map(str, code.digits))
         widths = [layer.weight.shape[0] for layer in self.pipeline.values()]
+        micro, layers = _count(self.two.k, "micro-step"), _count(len(widths), "layer")
         return {
             "network": f"{self.construction}, {code.arithmetic}, base {code.base}, digits {digits}",
             "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
-            "a step": f"{self.two.k} micro-steps of {len(widths)} layer{'s' * (len(widths) > 1)}; a stay takes one",
+            "a step": f"{micro} of {layers}; a stay takes one",
         }
 
     def layout_of(self, name: str) -> Layout:
@@ -211,7 +230,19 @@ class SS95(nn.Module):
             )
         two = TwoStacks(machine, self.machine.symbols)
         limit = _limit(1_000_000 if max_steps is None else max_steps)
-        return self.network.expected((moment for moment, _ in two.trace(_word(word), limit)), two.machine)
+        moments, again = tee(_moments(two, _word(word), limit))
+        steps = self.network.expected(moments, two.machine)
+        return steps if self.network.arithmetic == "exact" else near(self.network, again, steps)
+
+
+def _moments(two: TwoStacks, word: Sequence[str], limit: int) -> Iterator[Moment | None]:
+    """The moments of a run, and None behind them if it jams before the limit."""
+    done = -1
+    for now, whole in two.trace(word, limit):
+        done += whole
+        yield now
+    if done < limit and now.state not in two.machine.terminal:
+        yield None
 
 
 class SS95RealTime(SS95):

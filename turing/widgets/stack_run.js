@@ -137,11 +137,21 @@ function readStep({ version, classes, vectors }, machine, found, arithmetic) {
   return { state, operations, tops };
 }
 
+const said = (symbol) => (symbol === null ? "None" : `'${symbol}'`);
+const topOf = (bits, { symbols }) => (bits.length ? symbols[bits[0]] : null);
+
+/** Where no rule applies in the network, the machine has none. */
+function jams(number, state, stacks, machine, arithmetic) {
+  const tops = stacks.map((bits) => topOf(bits, machine));
+  if (machine.rules.some(([[from, ...seen]]) => from === state && seen.every((top, i) => top === tops[i])))
+    throw new Lost(`At step ${number} no rule applies in the network, where the machine has one for state ` +
+      `${said(state)} with ${tops.map(said).join(", ")} on top. ${arithmetic} has lost digits.`);
+}
+
 /** What the detectors take for the tops is what has been pushed. */
-function agree(number, tops, stacks, { symbols }, arithmetic) {
-  const said = (symbol) => (symbol === null ? "None" : `'${symbol}'`);
+function agree(number, tops, stacks, machine, arithmetic) {
   tops.forEach((top, i) => {
-    const there = stacks[i].length ? symbols[stacks[i][0]] : null;
+    const there = topOf(stacks[i], machine);
     if (top !== there)
       throw new Lost(`At step ${number} the network takes ${said(top)} for the top of stack ${i}, where ` +
         `${said(there)} is. ${arithmetic} has lost digits.`, i);
@@ -150,7 +160,7 @@ function agree(number, tops, stacks, { symbols }, arithmetic) {
 
 /** The steps of a run in one arithmetic, and the error that ends it, if one does. */
 function follow(network, machine, word, arithmetic, limit) {
-  const steps = [], round = ROUND[arithmetic], { version, depth } = network;
+  const steps = [], round = ROUND[arithmetic], { version, depth, base } = network;
   const layer = (one, vector) => (round ? floatLayer(one, vector, round) : exactLayer(one, vector));
   let stacks = range(machine.p).map((i) => (i ? [] : word)), number = 0;
   try {
@@ -161,7 +171,10 @@ function follow(network, machine, word, arithmetic, limit) {
       number += 1;
       for (const one of network.layers) vectors.push(layer(one, vectors.at(-1)));
       const reading = readStep(network, machine, vectors, arithmetic);
-      if (!reading) return { steps, status: "jammed" };
+      if (!reading) {
+        jams(number, state, stacks, machine, arithmetic);
+        return { steps, status: "jammed" };
+      }
       if (version === 4) agree(number, reading.tops, stacks, machine, arithmetic);
       const from = { state, stacks };
       stacks = stacks.map((bits, i) => {
