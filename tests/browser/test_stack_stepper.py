@@ -92,7 +92,7 @@ def same(shown, vector):
 
 def facts(text):
     """What an error says before it comes to reasons and advice."""
-    return re.sub(r"( is|: [\d., ]+|was pushed)[.:] float\d\d has lost digits.*", r"\1", text)
+    return re.sub(r"( is|on top|: [\d., ]+|was pushed)[.:] float\d\d has lost digits.*", r"\1", text)
 
 
 def agrees(page, machine, words, limit=60):

@@ -27,7 +27,7 @@ const MOST_SLOTS = 60; // of a stack, that are drawn
 
 /** The fewest digits that name a float of its type and no other. */
 function decimal(x, arithmetic) {
-  const round = ROUND[arithmetic], digits = range(17).find((n) => round(Number(x.toPrecision(n + 1))) === x);
+  const round = ROUND[arithmetic], digits = range(17).find((n) => round(Number(x.toPrecision(n + 1))) === x) ?? 16;
   return short(x, digits + 1);
 }
 
