@@ -175,7 +175,7 @@ def recurrent() -> list[Row]:
     for version in (FOUR, ONE):
         name = f"a step of SS95 v{version['version']} in exact mode, at depth 4,000 / 1,000"
         rows.append(Row(name, deeper(version, 1_000, 4), most=4 * 1.3))  # linear, and a third for the machine
-    for states, p, most in ((32, 2, 250), (2, 3, 400)):
+    for states, p, most in ((32, 2, 300), (2, 3, 500)):
         built = any_rules(states, p)
         four = seconds(lambda: StackNetwork(built))  # noqa: B023
         one = seconds(lambda: StackNetwork(built, **ONE), repeat=3)  # noqa: B023

@@ -118,7 +118,7 @@ class StackNetwork(nn.Module):
         if not self.code.rounds:
             return Fraction(0)
         base, most = self.code.base, self.code.base**self.code.depth
-        grown = min(steps * base ** (deepest + 2), most)
+        grown = 3 * min(steps * base ** (deepest + 2), most)
         return min(Fraction(grown, 2 ** PRECISION[self.arithmetic]), Fraction(1, CLEAR))
 
     def forward(self, column: Tensor) -> Tensor:

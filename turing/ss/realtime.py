@@ -50,6 +50,15 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
+def margin(code: Cantor, levels: tuple[int, ...], c: tuple[int, ...]) -> int:
+    """By how much the sum of :func:`factors` may be off on either side, as floats round, and still tell."""
+    b, (d0, d1) = code.base, code.digits
+    least, below = (0, d0, d1), (0, 0, d0 + 1)  # of a stack with its level at least, and of one without it at most
+    total = sum(factor * least[level] for factor, level in zip(c, levels, strict=True))
+    gaps = [total - c[i] * below[level] - (sum(c) - c[i]) * b for i, level in enumerate(levels) if level]
+    return (min(gaps) - 1) // 2 if gaps else 0
+
+
 def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Saturated]:
     """The one layer, under the name ``"step"``.
 
@@ -122,12 +131,12 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
         row = rows[column[name][i]] = line(i, name)
         for k, (_, *operations) in enumerate(classes):
             if operations[i] != name:
-                add(row, chosen[k], -1)
+                add(row, chosen[k], -b if name == "pop" else -1)  # b times an empty stack's roundings may be above 1
     factor = {v: factors(code, v) for v in levels}
     for (k, (_, *operations)), (v, c) in product(enumerate(classes), factor.items()):
-        far = 1 + sum(c) * b
+        far = 1 + sum(c) * b * b  # also above what an empty stack's roundings come to
         least = sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
-        row = rows[det[k, v]] = {None: 1 - far - least}
+        row = rows[det[k, v]] = {None: 1 - far - least + margin(code, v, c)}
         add(row, chosen[k], far)
         for i, name in enumerate(operations):
             if c[i]:
