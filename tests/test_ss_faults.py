@@ -149,10 +149,10 @@ def test_in_base_40_verify_finds_no_divergence_while_stacks_are_shallow(name, co
 def test_the_room_of_a_stack_grows_with_steps_and_depth_up_to_the_depth_that_floats_hold():
     net = StackNetwork(balanced(), 1, 40, (31, 39), "float64")
     bits = Fraction(1, 2**53)
-    assert net.slack_after(1, 0) == 40**2 * bits
-    assert net.slack_after(3, 2) == 3 * 40**4 * bits
-    assert net.slack_after(10**12, 0) == net.slack_after(1, 9) == net.slack == 40**9 * bits
-    assert StackNetwork(POPS, 4, 10, (5, 9), "float32").slack == Fraction(1, CLEAR)  # 10⁷ / 2²⁴ would be 0.6
+    assert net.slack_after(1, 0) == 3 * 40**2 * bits
+    assert net.slack_after(3, 2) == 3 * 3 * 40**4 * bits
+    assert net.slack_after(10**12, 0) == net.slack_after(1, 9) == net.slack == 3 * 40**9 * bits
+    assert StackNetwork(POPS, 4, 10, (5, 9), "float32").slack == Fraction(1, CLEAR)  # 3 · 10⁷ / 2²⁴ would be 1.8
     for arithmetic, base, digits in (("float64", 16, (11, 15)), ("exact", 40, (31, 39))):
         assert StackNetwork(balanced(), 1, base, digits, arithmetic).slack_after(9, 9) == 0
 

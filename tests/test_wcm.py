@@ -819,8 +819,8 @@ SMALL = compiled(BALANCED, 20)
         (lambda: compiled(BALANCED, 100, kappa=-1), "κ is a number above 0, .* -1 was given"),
         (lambda: compiled(BALANCED, 100, engine="fast"), "wcm21: .*'engine'. Its options: T, bits, kappa, average"),
         (lambda: turing.compile(BALANCED, "wcm21"), "wcm21: missing a required argument: 'T'. Its options: T, bits, k"),
-        (lambda: turing.compile(BALANCED, "wcm22", T=5), "A construction is one of wcm21, and 'wcm22' was given"),
-        (lambda: turing.compile(BALANCED, ["wcm21"], T=5), r"A construction is one of wcm21, and \['wcm21'\] was"),
+        (lambda: turing.compile(BALANCED, "wcm22", T=5), "one of wcm21, ss95, ss95-realtime, and 'wcm22' was given"),
+        (lambda: turing.compile(BALANCED, ["wcm21"], T=5), r"one of wcm21, ss95, ss95-realtime, and \['wcm21'\] was"),
         (lambda: compiled("bb2", 5), "A TuringMachine is compiled here, and 'bb2' was given"),
         *((lambda step=step: SMALL.activations("B()E", step), rf"The steps .* 1 to T = 20, and step {step!r} was asked")
           for step in (0, -1, 21, 1.5, "1", None)),

@@ -112,8 +112,11 @@ class StackNetwork(nn.Module):
         """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
         nothing, unless floats round in this base.
 
-        Each step may add an error of 2^−P in floats of P bits. Each pop multiplies it by b, up to b^depth for a stack
-        that is emptied; a detector sees b times that, and so does the next pop of a stack that it gates.
+        Each step may add three errors of 2^−P in floats of P bits: two roundings of a push, one of a pop. Each pop
+        multiplies what is there by b, up to b^depth for a stack that is emptied, and twice more for pops of what is
+        left of it.
+
+        Chapter: :doc:`/book/07_ss`.
         """
         if not self.code.rounds:
             return Fraction(0)

@@ -51,7 +51,9 @@ def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def margin(code: Cantor, levels: tuple[int, ...], c: tuple[int, ...]) -> int:
-    """By how much the sum of :func:`factors` may be off on either side, as floats round, and still tell."""
+    """By how much the sum of :func:`factors` may be off on either side, as floats round, and still tell: half of the
+    room between the least sum with all levels and the greatest without one, less 1 for σ.
+    """
     b, (d0, d1) = code.base, code.digits
     least, below = (0, d0, d1), (0, 0, d0 + 1)  # of a stack with its level at least, and of one without it at most
     total = sum(factor * least[level] for factor, level in zip(c, levels, strict=True))
