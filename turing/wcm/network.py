@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,23 +16,11 @@ from turing.adders import bits_of
 from turing.attention import KAPPA, Attention
 from turing.layout import Layout, state_vector
 from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
-from turing.wcm.pipeline import (
-    ArrangeSymbols,
-    BinarySearchStep,
-    CombineSymbols,
-    FullAdder,
-    GetInitialSymbol,
-    GetLastWrittenSymbol,
-    GetV,
-    IndicateVisitedPosition,
-    PreprocessForAdder,
-    ProjectDown,
-    Transition,
-)
-from turing.wcm.specification import specification
+from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 
 __all__ = ["WCM21", "CapacityError"]
 
+ADDERS = {"ripple": "turing.wcm.pipeline", "lookahead": "turing.folded"}  # where the modules around the heads are
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
 MOST_BITS = 64  # a slip of the finger should not fill the memory
 Seen = Callable[[str, Tensor], object]
@@ -50,7 +39,8 @@ class WCM21(nn.Module):
 
     ``T`` is the most steps of a run. ``bits`` is the number L of position bits, ⌈log₂ T⌉ unless given; with a word
     of n cells, max(n, 1) + T ≤ 2^L is enough for T steps. ``kappa`` and ``average`` are those of
-    :class:`turing.attention.Attention`. ``pipeline`` holds the modules by name, in the order in which they work.
+    :class:`turing.attention.Attention`. ``adder`` is ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU
+    layers a step (:mod:`turing.folded`). ``pipeline`` holds the modules by name, in the order in which they work.
 
     >>> import turing
     >>> net = WCM21(turing.zoo["balanced_parentheses"], T=100)
@@ -70,32 +60,26 @@ class WCM21(nn.Module):
         bits: int | None = None,
         kappa: float = KAPPA,
         average: str = "ratio",
+        adder: str = "ripple",
     ):
         super().__init__()
         self.machine, self.T, self.bits = machine, T, _bits(machine, T, bits)
+        if adder not in ADDERS:
+            raise ValueError(f"An adder is one of {', '.join(ADDERS)}, and {adder!r} was given.")
         self.layout = layout = state_vector(machine, self.bits)
-        self.wide = wide = layout + Layout(add=self.bits)  # while the adders work
-        self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average}
+        self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
         options = {"kappa": kappa, "average": average}
-        carry = layout.scr4[0]  # free until the first attention
+        self._parts = parts = import_module(ADDERS[adder])
         self.pipeline = nn.ModuleDict(
             {
-                "transition": Transition(machine, layout),
-                "preprocess": PreprocessForAdder(layout, wide),
-                **{f"adder{k}": FullAdder(wide.width, layout.pos3[k], wide.add[k], carry) for k in range(self.bits)},
-                "project": ProjectDown(layout, wide),
+                **parts.before(machine, layout),
                 "visited": IndicateVisitedPosition(layout, **options),
                 **{f"search{j}": BinarySearchStep(layout, j, **options) for j in reversed(range(self.bits))},
                 "last": GetLastWrittenSymbol(layout, **options),
                 "initial": GetInitialSymbol(layout, **options),
-                "v": GetV(layout),
-                "arrange": ArrangeSymbols(layout),
-                "combine": CombineSymbols(layout, machine.blank),
+                **parts.behind(machine, layout),
             }
         )
-        for k in range(self.bits):
-            adder = self.pipeline[f"adder{k}"]
-            adder.layouts = [wide] * (len(adder) + 1)
 
     def encode(self, word: Iterable[str]) -> Tensor:
         """The tape as it is at the start, a row for each cell of the word: symbol and position. Shape: ``(n, w)``.
@@ -269,7 +253,7 @@ class WCM21(nn.Module):
                 return {name: vector.squeeze(0) for name, vector in vectors.items()}, {
                     name: (keys.squeeze(0), values.squeeze(0)) for name, (keys, values) in memory.items()
                 }
-            state = self.read(vectors["combine"])[0].state
+            state = self.read(list(vectors.values())[-1])[0].state
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {done}.")
 
     def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, Tensor]]:
@@ -308,13 +292,14 @@ class WCM21(nn.Module):
                     f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
                     f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
                 )
-        for step in specification(machine, self.bits, word, self._limit(max_steps)):
+        for step in self._parts.specification(machine, self.bits, word, self._limit(max_steps)):
             yield {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()}
 
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         return {
-            "network": f"wcm21 for {_count(self.T, 'step')}, {_count(self.bits, 'position bit')}",
+            "network": f"wcm21 for {_count(self.T, 'step')}, {_count(self.bits, 'position bit')}, "
+            f"{self.options['adder']} adder",
             "width": f"{self.layout.width:,}",
             "modules": f"{len(self.pipeline)}",
         }
@@ -324,7 +309,12 @@ class WCM21(nn.Module):
 
         Chapter: :doc:`/book/05_wcm`.
         """
-        return self.wide if name == "preprocess" or name.startswith("adder") else self.layout
+        return self.layout if name == "column" else getattr(self.pipeline[name], "layouts", [self.layout])[-1]
+
+    @property
+    def wide(self) -> Layout:
+        """The layout while the adders of the paper work."""
+        return self.layout_of("preprocess")
 
     def read(self, columns: Tensor) -> list[Reading]:
         """What columns stand for. Shape: ``(batch, w)``.
@@ -376,7 +366,7 @@ class WCM21(nn.Module):
 
     @property
     def _like(self) -> Tensor:
-        return self.pipeline["transition"][0].weight
+        return next(self.parameters())
 
 
 class Reading(NamedTuple):
