@@ -16,15 +16,16 @@ __all__ = ["advance", "find"]
 U = np.uint64
 # How a call ends.
 LIMIT, HALTED, JAMMED, ROOM, NO_BIT, TIME, SEARCH, UNREAD, ASTRAY, CAPACITY, MISREAD = range(11)
-# What a run counts: steps done, slots in use, the cell of the head and its slot. Of a failure: a place, where the
-# moves lead, and the symbol that is read.
-STEP, USED, HEAD, HERE, PLACE, CELL, SYMBOL = range(7)
-# Where the slices of a column begin; the last three are sizes.
-ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS = range(14)
-# A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, and where the vector is
-# recorded. A row of ``inputs``: the first place that an input has a weight for, how many follow, and the first weight.
-INPUT, BIAS, IN, OUT, RELU, RECORD = range(6)
-PLACES, SPAN, WEIGHT = range(3)
+# What a run counts and reads: steps done, slots in use, the cell of the head and its slot, and the state.
+STEP, USED, HEAD, HERE, STATE = range(5)
+# Where the slices of a column begin; the last four are sizes.
+ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS, WIDTH = range(15)
+# A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, where the vector is recorded,
+# and whether its numbers are whole. A row of ``inputs``: its place, the first place that it has a weight for, how many
+# blocks of weights follow, and where these begin.
+INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE = range(7)
+PLACE_OF, START, BLOCKS, WEIGHT = range(4)
+BLOCK = 8  # weights that are taken at once
 # A row of ``slots``: the cell, the step of the last visit or -1, the symbol of the word or -1, and the symbol that the
 # report has there.
 CELL_OF, LAST, WORD, MARK = range(4)
@@ -43,7 +44,7 @@ def find(key, table, keys):
 
 
 @njit(cache=True)
-def _slot(key, cell, blank, table, keys, slots, wrote, count):
+def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
     """The slot of a key, made if there is none."""
     place = find(key, table, keys)
     if table[place] == U(0):
@@ -51,19 +52,28 @@ def _slot(key, cell, blank, table, keys, slots, wrote, count):
         count[USED] += 1
         table[place], keys[new] = new + U(1), key
         slots[new, CELL_OF], slots[new, LAST], slots[new, WORD], slots[new, MARK] = cell, -1, -1, blank
-        wrote[new, :] = 0
+        for k in range(g):
+            wrote[new, k] = 0
     return table[place] - U(1)
 
 
 @njit(cache=True)
-def _key(x, start, bits, count):
-    """The bits of a stretch as one number; a place is noted where one is neither 0 nor 1."""
-    key = U(0)
+def _faults(x, start, bits):
+    """How many numbers of a stretch are neither 0 nor 1."""
+    faults = np.int32(0)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
     for k in range(bits):
         value = x[start + k]
-        key |= U(value == 1) << k
-        if value != 0 and value != 1:
-            count[PLACE] = start + k
+        faults |= np.int32(value != zero) & np.int32(value != one)
+    return faults
+
+
+@njit(cache=True)
+def _key(x, start, bits):
+    """The bits of a stretch as one number."""
+    key = U(0)
+    for k in range(bits):
+        key |= U(np.int64(x[start + k])) << k
     return key
 
 
@@ -78,125 +88,157 @@ def _one(x, start, size):
 
 
 @njit(cache=True)
-def _forward(x, out, first, last, layers, inputs, weights, biases, record):
-    """The layers from ``first`` to ``last``: the vector that leaves them, and the other buffer."""
-    zero = x[0] - x[0]
+def _bit(value):
+    return value == 0 or value == 1
+
+
+@njit(cache=True)
+def _add(value, sums, start, blocks, weights, weight):
+    for i in range(blocks * U(BLOCK)):
+        sums[start + i] += value * weights[weight + i]
+
+
+@njit(cache=True)
+def _forward(first, last, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row):
+    """The layers from ``first`` to ``last``, each from its row of ``vectors`` to the next one.
+
+    A layer keeps its sums from step to step, and adds what has changed. That is exact for whole weights and inputs
+    that are 0 or 1; where one is not, all is added up anew, now and at the next step.
+    """
+    zero = biases.dtype.type(0)
     for number in range(first, last):
         at, bias, n, m = layers[number, INPUT], layers[number, BIAS], layers[number, IN], layers[number, OUT]
-        for i in range(m):
-            out[i] = biases[bias + i]
-        for j in range(n):
-            value = x[j]
-            if value != 0:
-                start, weight = inputs[at + j, PLACES], inputs[at + j, WEIGHT]
-                for i in range(inputs[at + j, SPAN]):
-                    out[start + i] += value * weights[weight + i]
+        x, y, anew = number * wide, (number + U(1)) * wide, odd[number] != 0 or not layers[number, WHOLE]
+        for j in range(at, at + n):
+            place = x + inputs[j, PLACE_OF]
+            value, before = vectors[place], known[place]
+            if value != before:
+                known[place] = value
+                odd[number] += np.int64(not _bit(value)) - np.int64(not _bit(before))
+                _add(value - before, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
+        if anew or odd[number] != 0:
+            for i in range(m):
+                sums[y + i] = biases[bias + i]
+            for j in range(at, at + n):
+                value = vectors[x + inputs[j, PLACE_OF]]
+                if value != 0:
+                    _add(value, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
         if layers[number, RELU]:
             for i in range(m):
-                out[i] = zero if out[i] < zero else out[i]  # what is no number stays none
-        if len(record) and layers[number, RECORD]:
+                total = sums[y + i]
+                vectors[y + i] = zero if total < zero else total  # what is no number stays none
+        else:
             for i in range(m):
-                record[layers[number, RECORD] + i] = out[i]
-        x, out = out, x
-    return x, out
+                vectors[y + i] = sums[y + i]
+        if len(record) and layers[number, RECORD]:
+            _note(record, row + layers[number, RECORD], vectors, y, m)
 
 
 @njit(cache=True)
-def _note(record, at, x, width):
-    if len(record):
-        for i in range(width):
-            record[at + i] = x[i]
-    return at + width
+def _note(record, at, vectors, place, width):
+    for i in range(width):
+        record[at + i] = vectors[place + i]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def advance(
-    layers, heads, inputs, weights, biases, where, halting, blank, column, work, table, keys, slots, wrote, first,
-    count, limit, guarded, record, recorded,
+    layers, heads, inputs, weights, biases, where, halting, blank, vectors, known, sums, odd, wide, table, keys, slots,
+    wrote, first, count, limit, guarded, record, width, recorded,
 ):  # fmt: skip
-    """Up to ``limit`` more steps from ``column``, in place; how the call ends. Unless ``guarded``, nothing is read."""
-    bits, g, s, w = where[BITS], where[SYMBOLS], where[STATES], U(len(column))
-    pos1, pos2, pos3 = where[POS1], where[POS2], where[POS3]
-    sym2, scr1, scr2, scr3, scr4, scr5 = where[SYM2], where[SCR1], where[SCR2], where[SCR3], where[SCR4], where[SCR5]
+    """Up to ``limit`` more steps from the column in ``vectors``, in place; how the call ends.
+
+    Unless ``guarded``, nothing is read. Vectors are recorded if there is a ``record``, in rows of ``width``.
+    """
+    bits, g, s, w = where[BITS], where[SYMBOLS], where[STATES], where[WIDTH]
+    y, after = heads * wide, U(len(layers)) * wide  # the vectors that the heads write to, and that leaves the step
+    pos1, pos2, pos3 = y + where[POS1], y + where[POS2], y + where[POS3]
+    sym2, scr1, scr2, scr3, scr4 = y + where[SYM2], y + where[SCR1], y + where[SCR2], y + where[SCR3], y + where[SCR4]
     mask = ~U(0) if bits == U(64) else (U(1) << bits) - U(1)
-    one, two, recording = work[0], work[1], record.shape[1] > 0
+    unit, unsure, recording = biases.dtype.type(1), biases.dtype.type(UNCLEAR), len(record) > 0
     for step in range(limit):
         if count[USED] + 2 > len(keys):
             return ROOM
-        row = record[step if recording else 0]
-        _note(row, U(0), column, w)
-        for i in range(w):
-            one[i] = column[i]
-        y, spare = _forward(one, two, U(0), heads, layers, inputs, weights, biases, row)
+        row = U(step) * width
+        if recording:
+            _note(record, row, vectors, U(0), w)
+        _forward(U(0), heads, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
 
-        count[PLACE] = -1
-        stamp, own = _key(y, pos1, bits, count), _key(y, pos2, bits, count)
-        asked, begun = _key(y, pos3, bits, count), _key(y, scr3, bits, count)
-        if count[PLACE] >= 0:
+        if (
+            _faults(vectors, pos1, bits)
+            + _faults(vectors, pos2, bits)
+            + _faults(vectors, pos3, bits)
+            + _faults(vectors, scr3, bits)
+        ):
             return NO_BIT
-        if stamp != U(count[STEP]) & mask:
+        if _key(vectors, pos1, bits) != U(count[STEP]) & mask:
             return TIME
-        if begun != U(0):
+        if _key(vectors, scr3, bits) != U(0):
             return SEARCH
-        here = _slot(own, count[HEAD], blank, table, keys, slots, wrote, count)
+        own, asked = _key(vectors, pos2, bits), _key(vectors, pos3, bits)
+        here = _slot(own, count[HEAD], blank, g, table, keys, slots, wrote, count)
         slots[here, LAST] = count[STEP]
         for k in range(g):
-            wrote[here, k] = y[sym2 + k]
+            wrote[here, k] = vectors[sym2 + k]
         if count[STEP] == 0:
             for k in range(g):
-                first[k] = wrote[here, k]
+                first[k] = vectors[sym2 + k]
         found = table[find(asked, table, keys)]
         there = found - U(1)
         visited = found != U(0) and slots[there, LAST] >= 0
+        at = row + recorded
         if visited:
-            y[scr4] += 1
-        at = _note(row, recorded, y, w)
+            vectors[scr4] += unit
+        if recording:
+            _note(record, at, vectors, y, w)
+        last = U(slots[there, LAST]) if visited else U(0)
         for k in range(bits):
             j = bits - U(1) - k
-            if visited and U(slots[there, LAST]) >> j & U(1):
-                y[scr3 + j] += 1
-            at = _note(row, at, y, w)
+            vectors[scr3 + j] += last >> j & U(1)
+            if recording:
+                at += w
+                _note(record, at, vectors, y, w)
         for k in range(g):
-            y[scr1 + k] += wrote[there, k] if visited else first[k]
-        at = _note(row, at, y, w)
+            vectors[scr1 + k] += wrote[there, k] if visited else first[k]
+        if recording:
+            _note(record, at + w, vectors, y, w)
         if found != U(0) and slots[there, WORD] >= 0:
-            y[scr2 + U(slots[there, WORD])] += 1
-        _note(row, at, y, w)
+            vectors[scr2 + U(slots[there, WORD])] += unit
+        if recording:
+            _note(record, at + w + w, vectors, y, w)
 
-        y, spare = _forward(y, spare, heads, U(len(layers)), layers, inputs, weights, biases, row)
+        _forward(heads, U(len(layers)), layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
         count[STEP] += 1
         for i in range(w):
-            column[i] = y[i]
+            vectors[i] = vectors[after + i]
         for k in range(bits):
-            if U(count[STEP]) >> k & U(1):
-                column[pos1 + k] += 1
+            vectors[where[POS1] + k] += U(count[STEP]) >> k & U(1)
         if not guarded:
             continue
 
-        unclear = 0
+        unclear = np.int32(0)
         for i in range(w):
-            unclear += not (abs(column[i]) <= UNCLEAR or abs(column[i] - 1) <= UNCLEAR)
-        state, seen, written = _one(column, where[ST], s), _one(column, where[SYM1], g), _one(column, sym2, g)
+            unclear += np.int32(not min(abs(vectors[i]), abs(vectors[i] - unit)) <= unsure)
+        state, seen = _one(vectors, where[ST], s), _one(vectors, where[SYM1], g)
+        written = _one(vectors, where[SYM2], g)
         if unclear or (state != -1 and min(state, seen, written) < 0):
             return UNREAD
         if state == -1:
             count[STEP] -= 1
             return JAMMED
-        cell = count[HEAD] + np.int64(column[scr5] > 0.5) - np.int64(column[scr5 + U(1)] > 0.5)
+        cell = count[HEAD] + np.int64(vectors[where[SCR5]] > 0.5) - np.int64(vectors[where[SCR5] + U(1)] > 0.5)
         position = U(0)
         for k in range(bits):
-            position |= U(column[pos2 + k] > 0.5) << k
-        count[CELL] = cell
+            position |= U(vectors[where[POS2] + k] > 0.5) << k
         if (U(cell) ^ position) & mask != U(0):
             return ASTRAY
-        there = _slot(position, cell, blank, table, keys, slots, wrote, count)
+        there = _slot(position, cell, blank, g, table, keys, slots, wrote, count)
         if slots[there, CELL_OF] != cell:
             return CAPACITY
-        slots[U(count[HERE]), MARK] = written
-        count[HEAD], count[HERE] = cell, there
-        if slots[there, MARK] != seen:
-            count[SYMBOL] = seen
+        here = U(count[HERE])
+        if seen != (written if there == here else slots[there, MARK]):
             return MISREAD
+        slots[here, MARK] = written
+        count[HEAD], count[HERE], count[STATE] = cell, there, state
         if halting[state]:
             return HALTED
     return LIMIT

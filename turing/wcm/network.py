@@ -21,6 +21,7 @@ from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWritt
 __all__ = ["WCM21", "CapacityError"]
 
 ADDERS = {"ripple": "turing.wcm.pipeline", "lookahead": "turing.folded"}  # where the modules around the heads are
+ENGINES = "turing.engine"
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
 MOST_BITS = 64  # a slip of the finger should not fill the memory
 Seen = Callable[[str, Tensor], object]
@@ -159,21 +160,30 @@ class WCM21(nn.Module):
             seen(name, x.squeeze(-2))
         return x.squeeze(-2)
 
-    def run(self, word: Iterable[str] = "", max_steps: int | None = None) -> Run:
+    def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options) -> Run:
         """Run the network on a word; what comes out is read off its columns.
+
+        ``engine`` is ``"torch"``, or ``"indexed"`` or ``"native"`` of :mod:`turing.engine`, whose ``run`` has more
+        options.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch" or options:
+            return import_module(ENGINES).run(self, word, max_steps, engine, **options)
         word = _word(word)
         (now,) = deque(self.trace(word, max_steps), maxlen=1)
         jammed = now.step < self._limit(max_steps)
         return self.machine._run(now.cells, now.state, now.head, now.step, jammed, partial(self.trace, word, now.step))
 
-    def trace(self, word: Iterable[str] = "", max_steps: int | None = None) -> Iterator[Configuration]:
+    def trace(
+        self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[Configuration]:
         """Run the network, and yield the configurations that its columns stand for, one by one.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch":
+            return import_module(ENGINES).trace(self, word, max_steps, engine)
         word = _word(word)
         return self._configurations(word, Reader(self, word), self._limit(max_steps))
 
@@ -256,12 +266,17 @@ class WCM21(nn.Module):
             state = self.read(list(vectors.values())[-1])[0].state
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {done}.")
 
-    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, Tensor]]:
+    def vectors(
+        self, words: Sequence[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[dict[str, Tensor]]:
         """For each step on a batch of words, every vector by the name of the module that it leaves. Nothing is read
         or guarded, and a word whose run is over goes on as one that jams.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch":
+            yield from import_module(ENGINES).vectors(self, words, max_steps, engine)
+            return
         for vectors, _ in self._steps([_word(word) for word in words], self._limit(max_steps)):
             yield vectors
 
@@ -393,13 +408,18 @@ class Reader:
     def __init__(self, net: WCM21, word: Sequence[str]):
         machine = net.machine
         self.now = Configuration(0, machine.initial, 0, machine.tape(word), machine.blank)
-        self.size, self.halting, self.jammed, self.cells = 2**net.bits, machine.halting, False, {}
+        self.size, self.halting, self.jammed, self.blank = 2**net.bits, machine.halting, False, machine.blank
         if len(word) > self.size:
             raise CapacityError(
                 f"The word has {_count(len(word), 'cell')}, and {_count(net.bits, 'position bit')} can tell "
                 f"{self.size} apart. Compile with bits={(len(word) - 1).bit_length()} or more."
             )
         self.cells = {cell: cell for cell in range(max(len(word), 1))}  # by position bits
+
+    def resume(self, step: int, head: int, tape: dict[int, str], cells: dict[int, int]) -> None:
+        """Go on where another one was."""
+        now = self.now
+        self.now, self.cells = Configuration(step, now.state, head, tape, self.blank), cells
 
     @property
     def goes_on(self) -> bool:

@@ -1,0 +1,84 @@
+"""Where a long run stands, in a file: plain arrays with a digest over all of them. Nothing is ever unpickled.
+
+Chapter: :doc:`/book/08_fast`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from turing.engine.native import Native
+
+__all__ = ["restore", "store"]
+
+ARRAYS = ("vectors_", "known", "sums", "odd", "first", "count")
+CELLS = ("keys", "slots", "wrote")
+VERSION = 1
+
+
+def store(run: Native, path: str | Path) -> None:
+    """Write where a run stands; a file that is there is replaced once the new one is complete.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    path = Path(path)
+    arrays = {name: getattr(run, name) for name in ARRAYS}
+    arrays |= {name: getattr(run, name)[: run.used] for name in CELLS}
+    arrays |= {"status": np.array(run.status), "version": np.array(VERSION), "of": np.array(_of(run))}
+    arrays["digest"] = np.array(_digest(arrays))
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        np.savez(file, **arrays)
+    os.replace(new, path)
+
+
+def restore(run: Native, path: str | Path) -> None:
+    """Set a run, just begun, to where a file says that it stood.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    name = Path(path).name
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        digest = str(arrays.pop("digest"))
+    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise ValueError(f"{name} is no checkpoint, or a part of it is missing. Remove it to begin anew.") from None
+    if digest != _digest(arrays):
+        raise ValueError(f"{name} was altered after it was written. Remove it to begin anew.")
+    if int(arrays["version"]) != VERSION:
+        raise ValueError(f"{name} is of version {arrays['version']}; version {VERSION} is read here.")
+    if str(arrays["of"]) != _of(run):
+        raise ValueError(
+            f"{name} was written for another network or another word. Give it those, or another name for this run."
+        )
+    for key in ARRAYS:
+        getattr(run, key)[:] = arrays[key]
+    run.room(max(2 * len(arrays["keys"]), 16))
+    for key in CELLS:
+        getattr(run, key)[: run.used] = arrays[key]
+    run.room(len(run.keys))
+    run.status = int(arrays["status"])
+
+
+def _of(run: Native) -> str:
+    """What a run belongs to: the weights, the machine and the word."""
+    network, program = run.program.network, run.program
+    text = repr((network.construction, network.options, network.machine.dumps("json"), list(run.word), run.guarded))
+    arrays = {name: getattr(program, name) for name in ("layers", "inputs", "weights", "biases")}
+    return _digest(arrays | {"text": np.array(text)})
+
+
+def _digest(arrays: dict[str, np.ndarray]) -> str:
+    sha = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        sha.update(f"{name} {array.dtype} {array.shape} ".encode())
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()
