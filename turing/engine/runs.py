@@ -19,8 +19,8 @@ from torch import Tensor
 from turing.engine.checkpoint import restore, store
 from turing.engine.indexed import Indexed
 from turing.engine.native import Native, Program
-from turing.engine.watch import bar, ctrl_c
 from turing.machine import Configuration, Run, _word
+from turing.watch import bar, ctrl_c
 from turing.wcm import WCM21
 from turing.wcm.network import Reader
 

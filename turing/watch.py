@@ -1,7 +1,4 @@
-"""Long work: a bar that shows how it goes, and Ctrl-C that ends it in good order.
-
-Chapter: :doc:`/book/08_fast`.
-"""
+"""Long work: a bar that shows how it goes, and Ctrl-C that ends it in good order."""
 
 from __future__ import annotations
 
@@ -9,19 +6,20 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
-__all__ = ["bar", "ctrl_c"]
+__all__: list[str] = []  # for the command line and the engines
 
-PATIENCE = 1  # seconds before a bar appears
+PATIENCE = 0.5  # seconds before a bar appears
 
 
 def bar(most: int, begun: int = 0, show: bool | None = None) -> tqdm:
-    """A progress bar over steps that appears once the work lasts; on a terminal, unless told otherwise.
+    """A progress bar over steps that appears once the work lasts; on a terminal, unless told otherwise."""
+    from tqdm import tqdm
 
-    Chapter: :doc:`/book/08_fast`.
-    """
     layout = "{bar:20} {n_fmt} of at most {total_fmt} steps, {rate_fmt}, {elapsed}, at most {remaining} to go"
     disable = None if show is None else not show
     return tqdm(
@@ -31,10 +29,7 @@ def bar(most: int, begun: int = 0, show: bool | None = None) -> tqdm:
 
 @contextmanager
 def ctrl_c() -> Iterator[list[int]]:
-    """A list that Ctrl-C puts something into; an exception would lose the step it falls into.
-
-    Chapter: :doc:`/book/08_fast`.
-    """
+    """A list that Ctrl-C puts something into; an exception would lose the step it falls into."""
     pressed: list[int] = []
 
     def note(number, frame):
