@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -46,19 +45,22 @@ def restore(run: Native, path: str | Path) -> None:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-        digest = str(arrays.pop("digest"))
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+        digest, found = str(arrays.pop("digest")), _digest(arrays)
+        version, of = int(arrays["version"]), str(arrays["of"])
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception:  # there is no end to what can be wrong with a file
         raise ValueError(f"{name} is no checkpoint, or a part of it is missing. Remove it to begin anew.") from None
-    if digest != _digest(arrays):
+    if digest != found:
         raise ValueError(f"{name} was altered after it was written. Remove it to begin anew.")
-    if int(arrays["version"]) != VERSION:
-        raise ValueError(f"{name} is of version {arrays['version']}; version {VERSION} is read here.")
-    if str(arrays["of"]) != _of(run):
+    if version != VERSION:
+        raise ValueError(f"{name} is of version {version}; version {VERSION} is read here.")
+    if of != _of(run):
         raise ValueError(
             f"{name} was written for another network or another word. Give it those, or another name for this run."
         )
+    if not _sound(run, arrays):
+        raise ValueError(f"{name} holds numbers that no run has. Remove it to begin anew.")
     for key in ARRAYS:
         getattr(run, key)[:] = arrays[key]
     run.room(max(2 * len(arrays["keys"]), 16))
@@ -66,6 +68,27 @@ def restore(run: Native, path: str | Path) -> None:
         getattr(run, key)[: run.used] = arrays[key]
     run.room(len(run.keys))
     run.status = int(arrays["status"])
+
+
+def _sound(run: Native, arrays: dict[str, np.ndarray]) -> bool:
+    """Whether the compiled loop, which trusts its numbers, stays within its arrays."""
+    kernel, machine = run.program.kernel, run.program.network.machine
+    kinds = {key: (getattr(run, key).shape[key in CELLS :], getattr(run, key).dtype) for key in ARRAYS + CELLS}
+    found = {key: (array.shape[key in CELLS :], array.dtype) for key, array in arrays.items() if key in kinds}
+    if found != kinds:
+        return False
+    count, slots = arrays["count"], arrays["slots"]
+    used, (step, here, state) = len(slots), count[[kernel.STEP, kernel.HERE, kernel.STATE]]
+    words, marks = slots[:, kernel.WORD], slots[:, kernel.MARK]
+    return bool(
+        used == len(arrays["wrote"]) == len(np.unique(arrays["keys"])) == len(arrays["keys"]) == count[kernel.USED]
+        and 0 <= here < used
+        and 0 <= state < len(machine.states)
+        and step >= 0
+        and np.all((words >= -1) & (words < len(machine.symbols)) & (marks >= 0) & (marks < len(machine.symbols)))
+        and arrays["status"].shape == ()
+        and kernel.LIMIT <= int(arrays["status"]) <= kernel.ROOM
+    )
 
 
 def _of(run: Native) -> str:

@@ -40,6 +40,11 @@ def check_heads(network: WCM21, types: Collection[str] = ("float32", "float64"))
         network.check()
     except ValueError as error:
         raise Refusal(str(error)) from None
+    places = [k for k, module in enumerate(network.pipeline.values()) if isinstance(module, Attention)]
+    heads = list(network.pipeline)[min(places, default=0) : max(places, default=-1) + 1]
+    searches = [f"search{j}" for j in reversed(range(network.bits))]
+    if heads != ["visited", *searches, "last", "initial"]:
+        raise Refusal(f'An index is for all heads of wcm21, and here are {" ".join(heads)}. Take engine="torch".')
     for name, module in network.pipeline.items():
         for part, numbers in module.named_parameters():
             if not numbers.isfinite().all():

@@ -16,6 +16,7 @@ from turing.attention import Attention
 from turing.engine.index import Refusal, check_heads, flat, refused
 from turing.gates import Layer
 from turing.wcm import WCM21
+from turing.wcm.network import Reader
 
 __all__ = ["Indexed"]
 
@@ -33,6 +34,7 @@ class Indexed:
         check_heads(network, ("float32", "float64"))
         if next(network.parameters()).device.type != "cpu":
             raise Refusal('engine="indexed" computes on the CPU. Move the network there: network.cpu().')
+        Reader(network, word)  # refuses a word that is too long
         self.network, self.layout, self.step = network, network.layout, 0
         layers = [(name, module, flat(module)) for name, module in network.pipeline.items()]
         heads = [k for k, (_, module, _) in enumerate(layers) if isinstance(module, Attention)]

@@ -29,6 +29,7 @@ BLOCK = 8  # weights that are taken at once
 # A row of ``slots``: the cell, the step of the last visit or -1, the symbol of the word or -1, and the symbol that the
 # report has there.
 CELL_OF, LAST, WORD, MARK = range(4)
+NOWHERE = np.int64(-(2**63))  # the cell of a slot that the head has not been read on
 UNCLEAR = 0.25  # as in turing.wcm
 HASH = U(0x9E3779B97F4A7C15)
 
@@ -175,7 +176,7 @@ def advance(
         if _key(vectors, scr3, bits) != U(0):
             return SEARCH
         own, asked = _key(vectors, pos2, bits), _key(vectors, pos3, bits)
-        here = _slot(own, count[HEAD], blank, g, table, keys, slots, wrote, count)
+        here = _slot(own, NOWHERE, blank, g, table, keys, slots, wrote, count)
         slots[here, LAST] = count[STEP]
         for k in range(g):
             wrote[here, k] = vectors[sym2 + k]
@@ -232,6 +233,8 @@ def advance(
         if (U(cell) ^ position) & mask != U(0):
             return ASTRAY
         there = _slot(position, cell, blank, g, table, keys, slots, wrote, count)
+        if slots[there, CELL_OF] == NOWHERE:
+            slots[there, CELL_OF] = cell
         if slots[there, CELL_OF] != cell:
             return CAPACITY
         here = U(count[HERE])

@@ -21,6 +21,7 @@ __all__ = ["Native", "Program"]
 
 SLICES = ("st", "sym1", "sym2", "pos1", "pos2", "pos3", "scr1", "scr2", "scr3", "scr4", "scr5")
 ROWS = 256  # steps that are recorded at a time
+MOST = 2**62  # steps of a call: the loop counts in 64 bits
 
 
 class Program:
@@ -91,8 +92,7 @@ class Native:
         self.program = program = network if isinstance(network, Program) else Program(network)
         network, kernel, dtype = program.network, program.kernel, program.dtype
         machine, self.word, self.guarded = network.machine, word, guarded
-        if guarded:
-            Reader(network, word)  # refuses a word that is too long
+        Reader(network, word)  # refuses a word that is too long
         self.vectors_, self.known, self.sums = np.zeros((3, len(program.layers) + 1, program.widest), dtype)
         self.column = self.vectors_[0, : network.layout.width]
         self.column[:] = network.initial(word).detach().cpu().numpy()
@@ -151,8 +151,8 @@ class Native:
                 program.layers, program.heads, program.inputs, program.weights, program.biases, program.where,
                 program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(), self.sums.ravel(), self.odd,
                 np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote, self.first, self.count,
-                end - self.steps, self.guarded, record[self.steps - begun :].ravel(), np.uint64(record.shape[-1]),
-                program.recorded,
+                min(end - self.steps, MOST), self.guarded, record[self.steps - begun :].ravel(),
+                np.uint64(record.shape[-1]), program.recorded,
             )  # fmt: skip
             if self.status == kernel.ROOM:
                 self.room(2 * len(self.keys))
@@ -174,14 +174,15 @@ class Native:
 
     def cells(self) -> dict[int, int]:
         """The cells that are known, by position."""
-        used = self.used
-        return dict(zip(self.keys[:used].tolist(), self.slots[:used, 0].tolist(), strict=True))
+        kernel = self.program.kernel
+        pairs = zip(self.keys[: self.used].tolist(), self.slots[: self.used, kernel.CELL_OF].tolist(), strict=True)
+        return {key: cell for key, cell in pairs if cell != kernel.NOWHERE}
 
     def tape(self) -> dict[int, str]:
         """What is written on the cells of the word and those visited so far."""
         kernel, symbols = self.program.kernel, self.program.network.machine.symbols
         rows = self.slots[: self.used][:, [kernel.CELL_OF, kernel.MARK]].tolist()
-        return {cell: symbols[mark] for cell, mark in rows}
+        return {cell: symbols[mark] for cell, mark in rows if cell != kernel.NOWHERE}
 
     def columns(self) -> Iterator[Tensor]:
         """The columns after each step, many at a time. Shape: ``(many, w)``."""

@@ -44,11 +44,13 @@ def run(
 
     ``check`` scans all columns beside the index, as plain attention does, and raises where a number differs.
     ``progress`` shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file for a native run:
-    it is written every minute and at the end, and a run for which it is there goes on from it.
+    it is written first, every minute and at the end, and a run for which it is there goes on from it.
 
     Chapter: :doc:`/book/08_fast`.
     """
     word, limit = _word(word), network._limit(max_steps)
+    if engine == "torch":
+        raise ValueError('check, progress and checkpoint are for engine="indexed" or "native", and "torch" was given.')
     _known(engine)
     if checkpoint is not None and (engine != "native" or check):
         raise ValueError(f'A checkpoint is for engine="native" without check, and {engine!r} was given.')
@@ -66,7 +68,9 @@ def run(
 
 def _native(network: WCM21, word: Sequence[str], limit: int, progress: bool | None, checkpoint) -> Run:
     native = Native(network, word, guarded=True)
-    if checkpoint is not None and Path(checkpoint).exists():
+    if checkpoint is not None and not Path(checkpoint).exists():
+        store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
+    elif checkpoint is not None:
         restore(native, checkpoint)
         if native.steps > limit:
             raise ValueError(
