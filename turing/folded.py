@@ -176,12 +176,13 @@ def specification(
                 fires |= {f"{kind}{at}"} | ({f"bit_{kind}{at}"} if bit else set())
         heads = {name: places for name, places in theirs.items() if name.startswith(("vis", "search", "last", "init"))}
         under_head = of(theirs["arrange"], "scr1", "scr2")
+        blank = {"blank"} if "scr4[blank]" in theirs["v"] else set()  # a visit that jammed wrote nothing, not a blank
         decided = of(decided, "st", "sym2", "scr5")
         yield {
             "detect": {detector[now.state, now.symbol]} | numbers,
             "carry": decided | numbers | fires,
             "move": theirs["project"],
             **heads,
-            "choose": decided | of(last, "pos2") | under_head | (set() if under_head else {"blank"}),
+            "choose": decided | of(last, "pos2") | under_head | blank,
             "assemble": decided | of(last, "pos2", "sym1"),
         }

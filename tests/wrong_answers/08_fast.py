@@ -6,17 +6,17 @@ check must say of it.
 
 
 def folded_carry__carries_on_every_rule():
-    """For rule=A 1 p0=1 p1=1 your network gives carry=1; 0 was expected."""
+    """For det=A 1 p0=1 p1=1 your network gives carry=1; 0 was expected."""
     return [([[1, 1, 1, 1, 1, 1], [0, 1, 1, 0, -1, -1]], [-2, 0])]
 
 
 def folded_carry__borrows_where_there_are_ones():
-    """For rule=A 1 p0=0 p1=0 your network gives borrow=0; 1 was expected."""
+    """For det=A 1 p0=0 p1=0 your network gives borrow=0; 1 was expected."""
     return [([[1, 0, 0, 1, 1, 1], [0, 1, 1, 0, 1, 1]], [-2, -2])]
 
 
 def folded_carry__forgets_a_rule_that_goes_right():
-    """For rule=B 1 p0=1 p1=1 your network gives carry=0; 1 was expected."""
+    """For det=B 1 p0=1 p1=1 your network gives carry=0; 1 was expected."""
     return [([[1, 0, 0, 0, 1, 1], [0, 1, 1, 0, -1, -1]], [-2, 0])]
 
 

@@ -23,9 +23,9 @@ Column = tuple[int, str, int]
 Found = tuple[bool, int, str | None]
 
 
-def folded(rule: str, p0: int, p1: int) -> tuple[int, int]:
+def folded(det: str, p0: int, p1: int) -> tuple[int, int]:
     """Carry and borrow into bit 2."""
-    return int(MOVES[rule] > 0 and p0 == p1 == 1), int(MOVES[rule] < 0 and p0 == p1 == 0)
+    return int(MOVES[det] > 0 and p0 == p1 == 1), int(MOVES[det] < 0 and p0 == p1 == 0)
 
 
 def keep_sums(answer: object) -> str:
@@ -152,7 +152,7 @@ def searched(columns: Sequence[Column], size: int) -> list[Found]:
 
 EXERCISES = {
     "folded_carry": WeightPuzzle(
-        Layout(rule=list(MOVES), p0=1, p1=1), bits("carry borrow"), folded, hidden=(), most_layers=1
+        Layout(det=list(MOVES), p0=1, p1=1), bits("carry borrow"), folded, hidden=(), most_layers=1
     ),
     "keep_sums": keep_sums,
     "whole_run": whole_run,

@@ -43,15 +43,15 @@ def restore(run: Native, path: str | Path) -> None:
     """
     name = Path(path).name
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        digest, found = str(arrays.pop("digest")), _digest(arrays)
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as found:
+            arrays = dict(found)
+        digest, right = str(arrays.pop("digest")), _digest(arrays)
         version, of = int(arrays["version"]), str(arrays["of"])
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception:  # there is no end to what can be wrong with a file
         raise ValueError(f"{name} is no checkpoint, or a part of it is missing. Remove it to begin anew.") from None
-    if digest != found:
+    if digest != right:
         raise ValueError(f"{name} was altered after it was written. Remove it to begin anew.")
     if version != VERSION:
         raise ValueError(f"{name} is of version {version}; version {VERSION} is read here.")
@@ -61,12 +61,13 @@ def restore(run: Native, path: str | Path) -> None:
         )
     if not _sound(run, arrays):
         raise ValueError(f"{name} holds numbers that no run has. Remove it to begin anew.")
+    run.count[:] = 0
+    run.room(max(2 * len(arrays["keys"]), 16))
     for key in ARRAYS:
         getattr(run, key)[:] = arrays[key]
-    run.room(max(2 * len(arrays["keys"]), 16))
     for key in CELLS:
         getattr(run, key)[: run.used] = arrays[key]
-    run.room(len(run.keys))
+    run.room(len(run.keys))  # so that they are found
     run.status = int(arrays["status"])
 
 

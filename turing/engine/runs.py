@@ -53,7 +53,9 @@ def run(
         raise ValueError('check, progress and checkpoint are for engine="indexed" or "native", and "torch" was given.')
     _known(engine)
     if checkpoint is not None and (engine != "native" or check):
-        raise ValueError(f'A checkpoint is for engine="native" without check, and {engine!r} was given.')
+        raise ValueError(
+            f'A checkpoint is for engine="native" without check, and engine={engine!r}, check={check} was given.'
+        )
     if engine == "native" and not check:
         return _native(network, word, limit, progress, checkpoint)
     with bar(limit, show=progress) as shown, ctrl_c() as pressed:
