@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -140,7 +141,7 @@ def test_the_engines_follow_30_random_machines_and_the_check_mode_finds_nothing_
     tried, long, steps = random_machines_agree(30, 24, both=False, check=5)
     assert tried >= 30
     assert long >= 10
-    assert steps >= 600
+    assert steps >= 400
 
 
 @slow
@@ -229,14 +230,14 @@ def test_a_run_goes_on_when_the_index_has_to_grow(move):
 
 
 def test_a_run_after_the_index_has_grown_finds_the_first_cells_again():
-    """To and fro over a stretch that grows by a cell at each end, 44 cells in all."""
+    """To and fro over a stretch that grows by a cell at each end, 45 cells in all."""
     machine = TuringMachine(
         {("L", "_"): ("R", "x", 1), ("L", "x"): ("L", "x", -1), ("R", "x"): ("R", "x", 1), ("R", "_"): ("L", "x", -1)},
         "R", (), "_",
     )  # fmt: skip
     net = compiled(machine, 1000, bits=11)
     assert agree(net, [""]) == 1000
-    assert len(machine.run("", 1000).tape) == 44
+    assert len(machine.run("", 1000).tape) == 45
 
 
 def test_bb2x4_halts_after_3_932_964_steps_with_2_050_cells_written():
@@ -269,7 +270,7 @@ def test_antihydra_is_where_the_oracle_is_after_a_million_steps():
 @engines
 def test_no_engine_knows_the_rules(engine):
     """A network whose machine was exchanged still does what its weights say; with the weights of another, that."""
-    rules = dict(BALANCED.delta) | {("R", ")"): ("R", ")", 1), ("V", ")"): ("V", ")", -1)}
+    rules = dict(BALANCED.delta) | {("V", "*"): ("T", "*", 0)}
     other = TuringMachine(rules, "I", {"T", "F"}, "E")
     assert (other.states, other.symbols) == (BALANCED.states, BALANCED.symbols)
     net = compiled()
@@ -277,7 +278,7 @@ def test_no_engine_knows_the_rules(engine):
     assert net.run("B()E", engine=engine) == BALANCED.run("B()E")
     net = compiled()
     net.load_state_dict(compiled(other).state_dict())
-    assert net.run("B())E", engine=engine) == other.run("B())E") != BALANCED.run("B())E")
+    assert net.run("B()E", engine=engine) == other.run("B()E") != BALANCED.run("B()E")
 
 
 @engines
@@ -301,9 +302,10 @@ def exact_in_any_order(vectors: dict[str, torch.Tensor]) -> bool:
     return all((x * 512 % 1 == 0).all() and (x.abs() < 512).all() for x in vectors.values())
 
 
-def outcome(net: WCM21, word: str, engine: str) -> object:
+def outcome(net: WCM21, word: str, engine: str, limit: int | None = None) -> object:
+    """How a run ends: with what it has done, or with an error and its message."""
     try:
-        return net.run(word, engine=engine)
+        return net.run(word, limit, engine=engine)
     except ArithmeticError as error:
         return type(error), str(error)
 
@@ -313,15 +315,14 @@ def equals_torch_or_refuses(net: WCM21, steps: int) -> dict[str, int]:
     and how often an engine refused to go on.
     """
     counts = {"equal": 0, "odd": 0, "refused": 0}
-    plain = list(itertools.takewhile(exact_in_any_order, net.vectors([CHANGED], steps)))
-    run = outcome(net, CHANGED, "torch")
+    plain = list(net.vectors([CHANGED], steps))
+    short = list(itertools.takewhile(exact_in_any_order, plain))
+    run = outcome(net, CHANGED, "torch", steps)
     for engine in ENGINES:
         try:
-            for step, (ours, theirs) in enumerate(
-                zip(net.vectors([CHANGED], steps, engine=engine), plain, strict=False)
-            ):
+            for ours, theirs in zip(net.vectors([CHANGED], steps, engine=engine), short, strict=False):
                 for name, vector in theirs.items():
-                    assert torch.equal(ours[name], vector), f"{engine}, step {step + 1}, {name}"
+                    assert torch.equal(ours[name], vector), f"{engine}, {name}"
                 counts["equal"] += 1
                 counts["odd"] += any((vector % 1 != 0).any() for vector in theirs.values())
         except Refusal as refusal:
@@ -329,7 +330,7 @@ def equals_torch_or_refuses(net: WCM21, steps: int) -> dict[str, int]:
             step = refused_at(net, plain, str(refusal))
         else:
             step = None
-        found = outcome(net, CHANGED, engine)
+        found = outcome(net, CHANGED, engine, steps)
         if isinstance(found, tuple) and found[0] is Refusal:
             assert step is not None
             assert found[1].startswith(f"At step {step}, ")
@@ -355,7 +356,7 @@ def changes(net: WCM21, each: int, factor: float = 1.5):
         layers = [part for part in module.modules() if isinstance(part, Readout)]
         for layer in [] if isinstance(module, Attention) else layers:
             numbers = [(part, place) for part in (layer.weight, layer.bias) for place in part.nonzero().tolist()]
-            for part, place in numbers[:: max(1, len(numbers) // each)][:each]:
+            for part, place in random.Random(0).sample(numbers, min(each, len(numbers))):
                 with torch.no_grad():
                     before = part[tuple(place)].item()
                     part[tuple(place)] = before * factor
@@ -391,10 +392,10 @@ def test_with_any_of_many_weights_scaled_by_1_5_every_engine_has_torchs_vectors_
 
 
 def test_with_a_weight_of_the_papers_layers_scaled_every_engine_has_torchs_vectors_or_refuses():
-    """One in each of the 60 layers with a ReLU, half the machine's word length."""
+    """One in each of the layers; the adders have eight each."""
     net, total = compiled(BALANCED, 8, adder="ripple"), {"equal": 0, "odd": 0, "refused": 0}
     for _ in changes(net, 1):
-        for kind, count in equals_torch_or_refuses(net, 3).items():
+        for kind, count in equals_torch_or_refuses(net, 6).items():
             total[kind] += count
     assert total["odd"] >= 4
     assert total["refused"] >= 4
@@ -404,15 +405,14 @@ def test_with_a_weight_of_the_papers_layers_scaled_every_engine_has_torchs_vecto
 def test_a_refusal_names_step_and_place_and_the_numbers_before_it_are_torchs(net, engine):
     carry = net.pipeline["carry"]
     with torch.no_grad():
-        carry.bias[carry.layouts[1].carry[2]] = -1.5  # matters when pos2[0] and pos2[1] are 1 and the head goes right
-    plain, seen = net.vectors(["B((((E"], 20), 0
-    with pytest.raises(Refusal, match=r"At step 4, pos3\[2\] is 1\.5 before the heads, and an index is for 0 and 1"):
-        for ours, theirs in zip(net.vectors(["B((((E"], 20, engine=engine), plain, strict=True):
-            assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-            seen += 1
-    assert seen == 3
-    assert next(plain)["move"][0, net.layout.pos3[2]] == 1.5
-    with pytest.raises(Refusal, match="At step 4, .* turing.verify tells where it begins"):
+        carry.bias[carry.layouts[1].carry[3]] = -2.5  # matters where the head goes right from cell 3
+    plain, found = list(net.vectors(["B((((E"], 4)), net.vectors(["B((((E"], 20, engine=engine)
+    for ours, theirs in zip(itertools.islice(found, 3), plain, strict=False):
+        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    with pytest.raises(Refusal, match=r"At step 4, pos3\[3\] is 0\.5 before the heads, and an index is for 0 and 1"):
+        next(found)
+    assert plain[3]["move"][0, net.layout.pos3[3]] == 0.5
+    with pytest.raises(Refusal, match=r"At step 4, .* turing\.verify tells where it begins"):
         net.run("B((((E", engine=engine)
     assert [now.step for now in itertools.islice(net.trace("B((((E", engine=engine), 4)] == [0, 1, 2, 3]
 
@@ -558,7 +558,7 @@ def test_a_head_that_is_missing_or_softer_than_the_others_is_refused(net):
     with pytest.raises(Refusal, match="The head last takes its average as 'literal'"):
         check_heads(net)
     del net.pipeline["last"]
-    with pytest.raises(Refusal, match="An index is for all heads of wcm21, and here are visited search6 .* initial"):
+    with pytest.raises(Refusal, match=r"An index is for all heads of wcm21, and here are visited search6 .* initial"):
         check_heads(net)
 
 
@@ -599,7 +599,7 @@ def test_the_check_mode_finds_an_index_that_keeps_the_first_visit(net, monkeypat
         self.visits = First()
 
     monkeypatch.setattr(Indexed, "__init__", broken)
-    message = r"At step 5, layer search2, scr3\[2\] is 0 by the index, and 1 if all columns are scanned"
+    message = r"At step 7, layer search2, scr3\[2\] is 0 by the index, and 1 if all columns are scanned"
     with pytest.raises(AssertionError, match=message):
         net.run("B(())E", engine="indexed", check=True)
 
@@ -731,7 +731,7 @@ def test_the_word_of_a_batch_that_has_no_room_or_is_refused_is_named(net):
     with pytest.raises(CapacityError, match="Word 2 of the batch: At step 7 the head comes to cell -7, which has"):
         run_batch(compiled(walker(-1), 16), ["", "a", "a" * 10], 10)
     with torch.no_grad():
-        net.pipeline["carry"].bias[net.pipeline["carry"].layouts[1].carry[2]] = -1.5
+        net.pipeline["carry"].bias[net.pipeline["carry"].layouts[1].carry[3]] = -2.5
     with pytest.raises(Refusal, match="Word 1 of the batch: At step 4, "):
         run_batch(net, ["B()E", "B((((E"])
 
@@ -821,21 +821,15 @@ def test_a_run_that_has_jammed_or_halted_is_over_when_it_goes_on(tmp_path, net):
 
 
 def test_a_network_that_was_changed_goes_on_with_its_odd_numbers(tmp_path):
-    """A state of 1.25 is read as 1: sums are added up anew at each step, before and after."""
+    """A move of 1.25 to the right is read as 1: where it comes in, sums are added up anew."""
     net = compiled(BB4, 128)
     with torch.no_grad():
-        carry = net.pipeline["carry"]
-        carry.weight[carry.layouts[1].sym2["1"], carry.layouts[0].det["B 0"]] = 1.25
-        net.pipeline["choose"].weight[0, 0] = 1
-    whole = outcome(net, "", "torch")
-    for end in range(1, 20):
+        net.pipeline["choose"].weight[net.layout_of("choose").scr5["R"]] *= 1.25
+    for end in range(1, 12):
         file = tmp_path / str(end)
-        net.run("", min(end, 3), engine="native", checkpoint=file)
-        try:
-            found = net.run("", 128, engine="native", checkpoint=file)
-        except ArithmeticError as error:
-            found = type(error), str(error)
-        assert found == whole
+        assert net.run("", end, engine="native", checkpoint=file) == BB4.run("", end)
+        assert net.run("", engine="native", checkpoint=file) == BB4.run()
+    assert net.run("") == BB4.run()
 
 
 @pytest.fixture(scope="module")
@@ -907,10 +901,13 @@ def altered(stored, places) -> tuple[int, int]:
         data[place % len(whole)] ^= 0x55
         file.write_bytes(data)
         run = Native(program, "", guarded=True)
+        message = ""
         try:
             files.restore(run, file)
         except ValueError as error:
-            assert str(error).startswith(("run.npz is no checkpoint, or", "run.npz was altered after it was"))
+            message = str(error)
+        if message:
+            assert message.startswith(("run.npz is no checkpoint, or", "run.npz was altered after it was"))
             refusals += 1
         else:  # what a zip file says twice, or of dates and permissions
             assert standing(run) == as_stored
