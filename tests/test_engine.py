@@ -67,8 +67,10 @@ def agree(net: WCM21, words: list, limit: int | None = None, check: bool = False
 # The oracle's runs and traces.
 
 
-@dtypes
-@adders
+pairs = pytest.mark.parametrize(("adder", "dtype"), list(zip(ADDERS, DTYPES, strict=True)), ids=str)
+
+
+@pairs
 def test_the_word_of_the_paper_takes_81_steps_in_every_engine(adder, dtype):
     assert agree(compiled(BALANCED, 100, dtype, adder), ["B()((()(()))())E"]) == 81
 
@@ -95,8 +97,7 @@ def test_every_engine_has_torchs_vectors_under_torchs_names_also_when_a_run_is_o
 LONG = {"bb5", "bb2x4", "antihydra"}  # their samples take from 100,000 steps on
 
 
-def zoo_agrees(name: str, most: int, dtype: torch.dtype, adder: str) -> int:
-    samples = zoo.entry(name).samples
+def zoo_agrees(samples: tuple, name: str, most: int, dtype: torch.dtype, adder: str) -> int:
     T = min(most, max(sample.steps for sample in samples) + 1)
     bits = (T + max(len(sample.word) for sample in samples) - 1).bit_length()
     return agree(compiled(zoo[name], T, dtype, adder, bits=bits), [sample.word for sample in samples])
@@ -104,7 +105,8 @@ def zoo_agrees(name: str, most: int, dtype: torch.dtype, adder: str) -> int:
 
 @pytest.mark.parametrize(("name", "dtype"), zip(NAMES, itertools.cycle(DTYPES)), ids=str)
 def test_the_engines_follow_the_machines_of_the_zoo_for_40_steps(name, dtype):
-    assert zoo_agrees(name, 40, dtype, "lookahead") >= 6
+    samples = zoo.entry(name).samples
+    assert zoo_agrees({samples[0], samples[-1]}, name, 40, dtype, "lookahead") >= 1
 
 
 @slow
@@ -112,17 +114,17 @@ def test_the_engines_follow_the_machines_of_the_zoo_for_40_steps(name, dtype):
 @dtypes
 @pytest.mark.parametrize("name", NAMES)
 def test_the_engines_follow_every_machine_of_the_zoo_on_its_samples(name, dtype, adder):
-    steps = zoo_agrees(name, 2000 if name in LONG else 5000, dtype, adder)
+    steps = zoo_agrees(zoo.entry(name).samples, name, 2000 if name in LONG else 5000, dtype, adder)
     print(f"{name}: {steps:,} steps in {dtype}, {adder}: no difference")
     assert steps >= min(2000, sum(sample.steps for sample in zoo.entry(name).samples))
 
 
-def random_machines_agree(examples: int, T: int, both: bool, check: int = 0) -> tuple[int, int, int]:
+def random_machines_agree(examples: int, words: int, T: int, both: bool, check: int) -> tuple[int, int, int]:
     """Of so many random machines: how many there were, how many took 20 steps or more, and the steps of all."""
     tried, long, steps = 0, 0, 0
 
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
-    @given(machines_and_words(words=2))
+    @given(machines_and_words(words=words))
     def compare(machine_and_words):
         nonlocal tried, long, steps
         machine, words = machine_and_words
@@ -138,15 +140,15 @@ def random_machines_agree(examples: int, T: int, both: bool, check: int = 0) -> 
 
 
 def test_the_engines_follow_30_random_machines_and_the_check_mode_finds_nothing_on_5():
-    tried, long, steps = random_machines_agree(30, 24, both=False, check=5)
+    tried, long, steps = random_machines_agree(30, 1, 24, both=False, check=5)
     assert tried >= 30
     assert long >= 10
-    assert steps >= 400
+    assert steps >= 200
 
 
 @slow
 def test_the_engines_follow_500_random_machines_and_the_check_mode_finds_nothing_on_50():
-    tried, long, steps = random_machines_agree(500, 200, both=True, check=50)
+    tried, long, steps = random_machines_agree(500, 2, 200, both=True, check=50)
     print(f"{tried} random machines, {long} of 20 steps or more, {steps:,} steps: no difference")
     assert tried >= 500
     assert long >= 250
@@ -181,10 +183,9 @@ def test_a_machine_of_one_state_and_one_symbol_runs_to_its_limit(move):
 def test_positions_may_have_64_bits_and_steps_too():
     net = compiled(BALANCED, 2**64)
     assert net.bits == 64
-    assert agree(net, ["B)(E", "B()E"], 12) == 3 + 9  # the first goes to cell -1, which has 64 ones
-    for engine in ENGINES:
-        assert net.run("B()E", engine=engine) == BALANCED.run("B()E")
-    assert run_batch(net, ["B()E"]) == [BALANCED.run("B()E")]
+    words = ["B)(E", "B()E"]
+    assert agree(net, words[:1]) == 3  # it goes to cell -1, which has 64 ones
+    assert run_batch(net, words) == [BALANCED.run(word) for word in words]
 
 
 def test_a_machine_that_halts_before_it_starts_takes_no_step():
@@ -205,10 +206,9 @@ def test_a_machine_that_jams_at_once_or_later_ends_as_the_oracle_says(net):
 
 @engines
 def test_every_limit_ends_the_run_where_it_ends_the_machines(net, engine):
-    for limit in range(12):
+    for limit in (0, 1, 5, 8, 9, 10, 100):
         run = net.run("B()E", limit, engine=engine)
         assert run == BALANCED.run("B()E", limit)
-        assert len(list(run.trace)) == run.steps + 1
         assert len(list(net.trace("B()E", limit, engine=engine))) == run.steps + 1
 
 
@@ -222,22 +222,20 @@ def test_a_word_comes_as_a_string_a_list_or_a_generator(net, engine):
 
 @pytest.mark.parametrize("move", [-1, 1])
 def test_a_run_goes_on_when_the_index_has_to_grow(move):
-    """The first room is for 17 cells; the walker comes to 400, and goes through more than one record of steps."""
-    machine = walker(move)
-    net = compiled(machine, 400, bits=9)
+    """The first room is for 17 cells; the walker comes to 150."""
+    net = compiled(walker(move), 150, bits=8)
     assert Native(net, "").keys.size < 32
-    assert agree(net, ["", "a" * 40]) == 800
+    assert agree(net, ["a" * 5]) == 150
 
 
 def test_a_run_after_the_index_has_grown_finds_the_first_cells_again():
-    """To and fro over a stretch that grows by a cell at each end, 45 cells in all."""
+    """To and fro over a stretch that grows by a cell at each end; more steps than are recorded at a time."""
     machine = TuringMachine(
         {("L", "_"): ("R", "x", 1), ("L", "x"): ("L", "x", -1), ("R", "x"): ("R", "x", 1), ("R", "_"): ("L", "x", -1)},
         "R", (), "_",
     )  # fmt: skip
-    net = compiled(machine, 1000, bits=11)
-    assert agree(net, [""]) == 1000
-    assert len(machine.run("", 1000).tape) == 45
+    assert agree(compiled(machine, 300, bits=9), [""]) == 300 > compiled_loop.ROWS
+    assert len(machine.run("", 300).tape) == 24
 
 
 def test_bb2x4_halts_after_3_932_964_steps_with_2_050_cells_written():
@@ -794,11 +792,10 @@ def test_a_bar_shows_steps_and_rate_if_asked_for(net, capsys, monkeypatch, engin
 BB4 = zoo["bb4"]
 
 
-@dtypes
-@adders
+@pairs
 def test_a_run_in_pieces_ends_as_a_run_in_one_piece(tmp_path, adder, dtype):
     net = compiled(BB4, 128, dtype, adder)
-    for ends in ([0, 1, 107], [53, 106, 120], [2, 2, 40, 41, 128, 128]):
+    for ends in ([0, 1, 107], [53, 106, 120], [2, 2, 128, 128]):
         file = tmp_path / f"{ends}.npz"
         for end in ends:
             run = net.run("", end, engine="native", checkpoint=file)

@@ -60,12 +60,10 @@ def _check_head(network: WCM21, name: str, head: Attention) -> None:
             f'Compile with average="ratio", or take engine="torch".'
         )
     arguments = [int(name.removeprefix("search"))] if name.startswith("search") else []
-    with torch.device("cpu"):
-        built = type(head)(network.layout, *arguments).state_dict()
+    built = type(head)(network.layout, *arguments).state_dict()
     for part, numbers in head.state_dict().items():
-        wrong = ~(numbers.cpu() == built[part].to(numbers.dtype))
-        if wrong.any():
-            place = wrong.nonzero()[0].tolist()
+        if not torch.equal(numbers, built[part].to(numbers)):
+            place = (numbers != built[part].to(numbers)).nonzero()[0].tolist()
             raise Refusal(
                 f"pipeline.{name}.{part}{place} is {numbers[tuple(place)].item():g}, and a look-up has "
                 f'{built[part][tuple(place)].item():g} there. Take engine="torch".'

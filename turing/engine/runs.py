@@ -192,7 +192,8 @@ def vectors(
     Chapter: :doc:`/book/08_fast`.
     """
     _known(engine)
-    runs = [ENGINES[engine](network, _word(word)).vectors() for word in words]
+    given = Program(network) if engine == "native" else network
+    runs = [ENGINES[engine](given, _word(word)).vectors() for word in words]
     for _ in range(network._limit(max_steps)):
         found = [next(run) for run in runs]
         yield {name: torch.stack([row[name] for row in found]) for name in found[0]}
