@@ -186,7 +186,7 @@ def test_a_short_run_shows_no_bar():
 
 
 def test_without_a_terminal_there_is_no_bar(cli, monkeypatch):
-    monkeypatch.setattr("turing.__main__.PATIENCE", 0)
+    monkeypatch.setattr("turing.watch.PATIENCE", 0)
     assert cli("run", FOREVER, "--max-steps", "200000")[2] == ""
 
 

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "turing"
 
 # The reading order of the book is the import order of the library: a module uses its own row and earlier ones.
 ORDER = [
-    ("00_machines", ["machine", "formats", "zoo", "pictures", "source"]),
+    ("00_machines", ["machine", "formats", "zoo", "pictures", "source", "watch"]),
     ("01_gates", ["layout", "gates", "network", "equations", "hinton"]),
     ("02_dnf", ["dnf"]),
     ("03_adders", ["adders"]),
@@ -24,6 +24,7 @@ ORDER = [
     ("05_wcm", ["wcm", "compiler", "verification", "files"]),
     ("06_cantor", ["cantor"]),
     ("07_ss", ["stack", "ss"]),
+    ("08_fast", ["folded", "engine"]),
 ]
 EXEMPT = {"__init__", "__main__", "_version", "widgets", "check"}
 ROW = {module: number for number, (_, modules) in enumerate(ORDER) for module in modules}

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 # Modules that need torch come when they are asked for: turing.gates.AND(2) works after ``import turing`` alone.
-LATER = {"adders", "attention", "cantor", "dnf", "gates", "ss", "stack", "wcm"}
+LATER = {"adders", "attention", "cantor", "dnf", "engine", "gates", "ss", "stack", "wcm"}
 
 
 def __getattr__(name: str):

@@ -6,11 +6,9 @@ import argparse
 import io
 import json
 import os
-import signal
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ from turing.files import loads, save
 from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
 from turing.machine import Configuration, Run, TuringMachine, _count
 from turing.pictures import state_diagram
+from turing.watch import bar, ctrl_c
 from turing.zoo import Entry, zoo
 
 if TYPE_CHECKING:
@@ -30,10 +29,9 @@ __all__ = ["main"]
 STATUS = {"halted": 0, "jammed": 3, "limit": 4, "interrupted": 130}
 BAD_INPUT, CLOSED_PIPE = 2, 141
 CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
-PATIENCE = 0.5  # seconds before a progress bar appears
 STEPS = 100_000_000  # of a machine, unless said otherwise
-NETWORK_STEPS = 1_000  # that a network is compiled for, unless said otherwise
-OPTIONS = ("T", "bits", "arithmetic")  # of networks
+NETWORK_STEPS = {"torch": 1_000, "indexed": 1_000_000, "native": 100_000_000}  # for which one is compiled
+OPTIONS = ("T", "bits", "adder", "arithmetic")  # of networks
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
 
@@ -95,8 +93,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument(
             "--network", metavar="NAME", required=required, choices=CONSTRUCTIONS, help=", ".join(CONSTRUCTIONS)
         )
-        sub.add_argument("--T", metavar="N", type=_steps, help=f"wcm21: compile for N steps ({NETWORK_STEPS:,})")
+        sub.add_argument("--T", metavar="N", type=_steps, help="wcm21: compile for N steps (1,000; for an engine more)")
         sub.add_argument("--bits", metavar="L", type=_steps, help="wcm21: position bits (⌈log₂ T⌉; in a run, enough)")
+        sub.add_argument("--adder", metavar="A", help="wcm21: ripple, or lookahead (for an engine lookahead)")
         sub.add_argument("--arithmetic", metavar="A", help="ss95: exact, float32 or float64 (exact)")
 
     run = command("run", _run, "run a machine, or the network of one, on a word and say how it ends")
@@ -111,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--max-steps", metavar="N", type=_steps, help=f"stop after N steps ({STEPS:,}; of a network, T)")
     network(run, required=False)
+    run.add_argument("--engine", metavar="E", choices=NETWORK_STEPS, help=f"wcm21: {', '.join(NETWORK_STEPS)} (torch)")
+    run.add_argument("--checkpoint", metavar="FILE", help="native: write where the run stands, or go on from there")
     run.add_argument("--trace", action="store_true", help="print each configuration, the head in brackets")
 
     show = command("show", _show, "show the rules, states and alphabet of a machine, or the equations of a network")
@@ -160,7 +161,7 @@ def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace)
                 raise ValueError(f"This network is compiled already: --{option} is for a machine.")
         return found
     if args.network is None:
-        for option in OPTIONS:
+        for option in (*OPTIONS, "engine"):
             if getattr(args, option) is not None:
                 raise ValueError(f"--{option} is for a network. Give --network as well: {', '.join(CONSTRUCTIONS)}.")
         return None
@@ -175,7 +176,10 @@ def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace)
 
 def _options(args: argparse.Namespace) -> dict[str, object]:
     """What a construction is compiled with, as far as the arguments say."""
-    own = {"T": NETWORK_STEPS, "bits": None} if args.network == "wcm21" else {"arithmetic": "exact"}
+    engine = getattr(args, "engine", None)
+    own = {"arithmetic": "exact"}
+    if args.network == "wcm21":
+        own = {"T": NETWORK_STEPS[engine or "torch"], "bits": None, "adder": "lookahead" if engine else "ripple"}
     for option in OPTIONS:
         if (given := getattr(args, option)) is not None:
             if option not in own:
@@ -243,8 +247,15 @@ def _run(args: argparse.Namespace) -> int:
     word, limit = _split(machine, args.word), args.max_steps
     if limit is None:
         limit = getattr(network, "T", STEPS)
-    if args.trace or network:
-        trace = (network or machine).trace(word, limit)
+    engine = {"engine": args.engine} if args.engine else {}
+    if engine and getattr(network, "construction", None) != "wcm21":
+        raise ValueError(f"--engine is for wcm21, and {args.network or 'a machine alone'} was given.")
+    if args.checkpoint and args.engine != "native":
+        raise ValueError("--checkpoint is for --engine native.")
+    if args.engine == "native" and not args.trace:
+        run = network.run(word, limit, **engine, checkpoint=args.checkpoint)
+    elif args.trace or network:
+        trace = (network or machine).trace(word, limit, **engine)
         run = (_traced if args.trace else _followed)(machine, trace, limit)
     else:
         run = _watched(machine, word, limit)
@@ -261,27 +272,19 @@ def _run(args: argparse.Namespace) -> int:
     return STATUS[run.status]
 
 
-def _bar(max_steps: int):
-    """A progress bar that appears once the work lasts."""
-    from tqdm import tqdm
-
-    layout = "{bar:20} {n_fmt} of at most {total_fmt} steps, {rate_fmt}, {elapsed}"
-    return tqdm(total=max_steps, disable=None, unit=" steps", unit_scale=True, bar_format=layout, delay=PATIENCE)
-
-
 def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> Run:
     """A run that shows how fast it is once it lasts, and that Ctrl-C ends in good order."""
     tape, state, head, steps, jammed = machine.tape(word), machine.initial, 0, 0, False
-    with _bar(max_steps) as bar, _ctrl_c() as pressed:
+    with bar(max_steps) as shown, ctrl_c() as pressed:
         while steps < max_steps and not pressed:
             chunk = min(CHUNK, max_steps - steps)
             state, head, done, jammed = machine._advance(tape, state, head, chunk)
             steps += done
-            bar.update(done)
+            shown.update(done)
             if done < chunk:
                 break
             if len(tape) > CELLS:
-                bar.close()
+                shown.close()
                 print(f"turing: stopped, because the tape has grown to {len(tape):,} cells", file=sys.stderr)
                 break
     run = machine._run(tape, state, head, steps, jammed, None)
@@ -292,9 +295,9 @@ def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> R
 
 def _followed(machine: TuringMachine, trace: Iterator[Configuration], max_steps: int) -> Run:
     """The same for a run of a network, configuration by configuration."""
-    with _bar(max_steps) as bar, _ctrl_c() as pressed:
+    with bar(max_steps) as shown, ctrl_c() as pressed:
         for now in trace:
-            bar.update(now.step > 0)
+            shown.update(now.step > 0)
             if pressed:
                 break
     run = _ended(machine, now, max_steps)
@@ -303,23 +306,6 @@ def _followed(machine: TuringMachine, trace: Iterator[Configuration], max_steps:
 
 def _ended(machine: TuringMachine, now: Configuration, max_steps: int) -> Run:
     return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
-
-
-@contextmanager
-def _ctrl_c() -> Iterator[list[int]]:
-    """A list that Ctrl-C puts something into; an exception would lose the step it falls into."""
-    pressed: list[int] = []
-
-    def note(number, frame):
-        if pressed:
-            raise KeyboardInterrupt  # pressed twice: the user means it
-        pressed.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _traced(machine: TuringMachine, trace: Iterator[Configuration], max_steps: int) -> Run:

@@ -73,12 +73,16 @@ class Report:
 
 
 def verify(
-    network: nn.Module, machine: TuringMachine, words: Iterable[Iterable[str]], max_steps: int | None = None
+    network: nn.Module,
+    machine: TuringMachine,
+    words: Iterable[Iterable[str]],
+    max_steps: int | None = None,
+    **options: str,
 ) -> Report:
     """Run a network and a machine in lock-step on words, and compare every number inside the network.
 
     What the numbers have to be comes from the machine's trace, by a specification that has no weights. After its
-    first divergence a word is compared no further.
+    first divergence a word is compared no further. For a transformer ``engine`` is an option, as in its ``run``.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]
@@ -100,18 +104,18 @@ def verify(
     count = 0
     while batch := [_word(word) for word in islice(words, BATCH)]:
         count += len(batch)
-        for done, compared, divergence in _lockstep(network, machine, batch, max_steps):
+        for done, compared, divergence in _lockstep(network, machine, batch, max_steps, options):
             steps, numbers = steps + done, numbers + compared
             divergences += [divergence] if divergence else []
     return Report(count, steps, numbers, tuple(divergences))
 
 
-def _lockstep(network, machine, words, max_steps) -> list[tuple[int, int, Divergence | None]]:
+def _lockstep(network, machine, words, max_steps, options) -> list[tuple[int, int, Divergence | None]]:
     """Steps and numbers compared on each word, and its first divergence."""
     expected = [network.expected(machine, word, max_steps) for word in words]
     results = [(0, 0, None)] * len(words)
     going = list(range(len(words)))
-    vectors = network.vectors(words, max_steps)
+    vectors = network.vectors(words, max_steps, **options)
     step, where, index = 0, [], {}  # where in the network each number is; and its place among them
     while going:
         wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}

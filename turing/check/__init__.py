@@ -25,6 +25,7 @@ CHAPTERS = {
     "05_wcm": "turing.check.wcm",
     "06_cantor": "turing.check.cantor",
     "07_ss": "turing.check.ss",
+    "08_fast": "turing.check.fast",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 

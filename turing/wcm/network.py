@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,23 +16,12 @@ from turing.adders import bits_of
 from turing.attention import KAPPA, Attention
 from turing.layout import Layout, state_vector
 from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
-from turing.wcm.pipeline import (
-    ArrangeSymbols,
-    BinarySearchStep,
-    CombineSymbols,
-    FullAdder,
-    GetInitialSymbol,
-    GetLastWrittenSymbol,
-    GetV,
-    IndicateVisitedPosition,
-    PreprocessForAdder,
-    ProjectDown,
-    Transition,
-)
-from turing.wcm.specification import specification
+from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 
 __all__ = ["WCM21", "CapacityError"]
 
+ADDERS = {"ripple": "turing.wcm.pipeline", "lookahead": "turing.folded"}  # where the modules around the heads are
+ENGINES = "turing.engine"
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
 MOST_BITS = 64  # a slip of the finger should not fill the memory
 Seen = Callable[[str, Tensor], object]
@@ -50,7 +40,8 @@ class WCM21(nn.Module):
 
     ``T`` is the most steps of a run. ``bits`` is the number L of position bits, ⌈log₂ T⌉ unless given; with a word
     of n cells, max(n, 1) + T ≤ 2^L is enough for T steps. ``kappa`` and ``average`` are those of
-    :class:`turing.attention.Attention`. ``pipeline`` holds the modules by name, in the order in which they work.
+    :class:`turing.attention.Attention`. ``adder`` is ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU
+    layers a step (:mod:`turing.folded`). ``pipeline`` holds the modules by name, in the order in which they work.
 
     >>> import turing
     >>> net = WCM21(turing.zoo["balanced_parentheses"], T=100)
@@ -70,32 +61,26 @@ class WCM21(nn.Module):
         bits: int | None = None,
         kappa: float = KAPPA,
         average: str = "ratio",
+        adder: str = "ripple",
     ):
         super().__init__()
         self.machine, self.T, self.bits = machine, T, _bits(machine, T, bits)
+        if adder not in ADDERS:
+            raise ValueError(f"An adder is one of {', '.join(ADDERS)}, and {adder!r} was given.")
         self.layout = layout = state_vector(machine, self.bits)
-        self.wide = wide = layout + Layout(add=self.bits)  # while the adders work
-        self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average}
+        self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
         options = {"kappa": kappa, "average": average}
-        carry = layout.scr4[0]  # free until the first attention
+        self._parts = parts = import_module(ADDERS[adder])
         self.pipeline = nn.ModuleDict(
             {
-                "transition": Transition(machine, layout),
-                "preprocess": PreprocessForAdder(layout, wide),
-                **{f"adder{k}": FullAdder(wide.width, layout.pos3[k], wide.add[k], carry) for k in range(self.bits)},
-                "project": ProjectDown(layout, wide),
+                **parts.before(machine, layout),
                 "visited": IndicateVisitedPosition(layout, **options),
                 **{f"search{j}": BinarySearchStep(layout, j, **options) for j in reversed(range(self.bits))},
                 "last": GetLastWrittenSymbol(layout, **options),
                 "initial": GetInitialSymbol(layout, **options),
-                "v": GetV(layout),
-                "arrange": ArrangeSymbols(layout),
-                "combine": CombineSymbols(layout, machine.blank),
+                **parts.behind(machine, layout),
             }
         )
-        for k in range(self.bits):
-            adder = self.pipeline[f"adder{k}"]
-            adder.layouts = [wide] * (len(adder) + 1)
 
     def encode(self, word: Iterable[str]) -> Tensor:
         """The tape as it is at the start, a row for each cell of the word: symbol and position. Shape: ``(n, w)``.
@@ -175,21 +160,30 @@ class WCM21(nn.Module):
             seen(name, x.squeeze(-2))
         return x.squeeze(-2)
 
-    def run(self, word: Iterable[str] = "", max_steps: int | None = None) -> Run:
+    def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options) -> Run:
         """Run the network on a word; what comes out is read off its columns.
+
+        ``engine`` is ``"torch"``, or ``"indexed"`` or ``"native"`` of :mod:`turing.engine`, whose ``run`` has more
+        options.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch" or options:
+            return import_module(ENGINES).run(self, word, max_steps, engine, **options)
         word = _word(word)
         (now,) = deque(self.trace(word, max_steps), maxlen=1)
         jammed = now.step < self._limit(max_steps)
         return self.machine._run(now.cells, now.state, now.head, now.step, jammed, partial(self.trace, word, now.step))
 
-    def trace(self, word: Iterable[str] = "", max_steps: int | None = None) -> Iterator[Configuration]:
+    def trace(
+        self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[Configuration]:
         """Run the network, and yield the configurations that its columns stand for, one by one.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch":
+            return import_module(ENGINES).trace(self, word, max_steps, engine)
         word = _word(word)
         return self._configurations(word, Reader(self, word), self._limit(max_steps))
 
@@ -269,15 +263,20 @@ class WCM21(nn.Module):
                 return {name: vector.squeeze(0) for name, vector in vectors.items()}, {
                     name: (keys.squeeze(0), values.squeeze(0)) for name, (keys, values) in memory.items()
                 }
-            state = self.read(vectors["combine"])[0].state
+            state = self.read(list(vectors.values())[-1])[0].state
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {done}.")
 
-    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, Tensor]]:
+    def vectors(
+        self, words: Sequence[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[dict[str, Tensor]]:
         """For each step on a batch of words, every vector by the name of the module that it leaves. Nothing is read
         or guarded, and a word whose run is over goes on as one that jams.
 
         Chapter: :doc:`/book/05_wcm`.
         """
+        if engine != "torch":
+            yield from import_module(ENGINES).vectors(self, words, max_steps, engine)
+            return
         for vectors, _ in self._steps([_word(word) for word in words], self._limit(max_steps)):
             yield vectors
 
@@ -308,13 +307,14 @@ class WCM21(nn.Module):
                     f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
                     f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
                 )
-        for step in specification(machine, self.bits, word, self._limit(max_steps)):
+        for step in self._parts.specification(machine, self.bits, word, self._limit(max_steps)):
             yield {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()}
 
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         return {
-            "network": f"wcm21 for {_count(self.T, 'step')}, {_count(self.bits, 'position bit')}",
+            "network": f"wcm21 for {_count(self.T, 'step')}, {_count(self.bits, 'position bit')}, "
+            f"{self.options['adder']} adder",
             "width": f"{self.layout.width:,}",
             "modules": f"{len(self.pipeline)}",
         }
@@ -324,7 +324,12 @@ class WCM21(nn.Module):
 
         Chapter: :doc:`/book/05_wcm`.
         """
-        return self.wide if name == "preprocess" or name.startswith("adder") else self.layout
+        return self.layout if name == "column" else getattr(self.pipeline[name], "layouts", [self.layout])[-1]
+
+    @property
+    def wide(self) -> Layout:
+        """The layout while the adders of the paper work."""
+        return self.layout_of("preprocess")
 
     def read(self, columns: Tensor) -> list[Reading]:
         """What columns stand for. Shape: ``(batch, w)``.
@@ -376,7 +381,7 @@ class WCM21(nn.Module):
 
     @property
     def _like(self) -> Tensor:
-        return self.pipeline["transition"][0].weight
+        return next(self.parameters())
 
 
 class Reading(NamedTuple):
@@ -403,13 +408,18 @@ class Reader:
     def __init__(self, net: WCM21, word: Sequence[str]):
         machine = net.machine
         self.now = Configuration(0, machine.initial, 0, machine.tape(word), machine.blank)
-        self.size, self.halting, self.jammed, self.cells = 2**net.bits, machine.halting, False, {}
+        self.size, self.halting, self.jammed, self.blank = 2**net.bits, machine.halting, False, machine.blank
         if len(word) > self.size:
             raise CapacityError(
                 f"The word has {_count(len(word), 'cell')}, and {_count(net.bits, 'position bit')} can tell "
                 f"{self.size} apart. Compile with bits={(len(word) - 1).bit_length()} or more."
             )
         self.cells = {cell: cell for cell in range(max(len(word), 1))}  # by position bits
+
+    def resume(self, step: int, head: int, tape: dict[int, str], cells: dict[int, int]) -> None:
+        """Go on where another one was."""
+        now = self.now
+        self.now, self.cells = Configuration(step, now.state, head, tape, self.blank), cells
 
     @property
     def goes_on(self) -> bool:

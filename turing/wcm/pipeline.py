@@ -13,6 +13,8 @@ from turing.attention import Lookup
 from turing.dnf import Transition
 from turing.gates import Layer
 from turing.layout import Layout
+from turing.machine import TuringMachine
+from turing.wcm.specification import specification
 
 __all__ = [
     "ArrangeSymbols",
@@ -26,7 +28,10 @@ __all__ = [
     "PreprocessForAdder",
     "ProjectDown",
     "Transition",
+    "before",
+    "behind",
     "claim",
+    "specification",
 ]
 
 EARLIER = {Transition: "Lemma C.1", FullAdder: "Lemma C.2"}  # modules of earlier chapters
@@ -193,3 +198,25 @@ class CombineSymbols(Layer):
             W[old, layout.pos3[k]] = 1
         super().__init__(W, torch.zeros(layout.width))
         self.layouts = [layout, layout]
+
+
+def before(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules before the heads, by name.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    bits, carry = len(layout.pos3), layout.scr4[0]  # a place that is free until the first head
+    wide = layout + Layout(add=bits)
+    adders = {f"adder{k}": FullAdder(wide.width, layout.pos3[k], wide.add[k], carry) for k in range(bits)}
+    for adder in adders.values():
+        adder.layouts = [wide] * (len(adder) + 1)
+    start = {"transition": Transition(machine, layout), "preprocess": PreprocessForAdder(layout, wide)}
+    return start | adders | {"project": ProjectDown(layout, wide)}
+
+
+def behind(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules behind the heads, by name.
+
+    Chapter: :doc:`/book/05_wcm`.
+    """
+    return {"v": GetV(layout), "arrange": ArrangeSymbols(layout), "combine": CombineSymbols(layout, machine.blank)}

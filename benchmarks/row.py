@@ -1,0 +1,35 @@
+"""A measurement with its threshold, and how a time is taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """A ratio with its threshold, from above or from below."""
+
+    name: str
+    ratio: float
+    most: float = float("inf")
+    least: float = 0.0
+
+    @property
+    def met(self) -> bool:
+        return self.least <= self.ratio <= self.most
+
+    def __str__(self) -> str:
+        bound = f"at least {self.least:g}" if self.least else f"at most {self.most:g}"
+        return f"{'ok    ' if self.met else 'MISSED'}  {self.ratio:7.2f} ({bound})  {self.name}"
+
+
+def seconds(work: Callable[[], object], repeat: int = 7) -> float:
+    """The best of several runs: the one least disturbed by the rest of the machine."""
+    best = float("inf")
+    for _ in range(repeat):
+        began = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - began)
+    return best

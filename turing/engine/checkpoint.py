@@ -1,0 +1,108 @@
+"""Where a long run stands, in a file: plain arrays with a digest over all of them. Nothing is ever unpickled.
+
+Chapter: :doc:`/book/08_fast`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+
+from turing.engine.native import Native
+
+__all__ = ["restore", "store"]
+
+ARRAYS = ("vectors_", "known", "sums", "odd", "first", "count")
+CELLS = ("keys", "slots", "wrote")
+VERSION = 1
+
+
+def store(run: Native, path: str | Path) -> None:
+    """Write where a run stands; a file that is there is replaced once the new one is complete.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    path = Path(path)
+    arrays = {name: getattr(run, name) for name in ARRAYS}
+    arrays |= {name: getattr(run, name)[: run.used] for name in CELLS}
+    arrays |= {"status": np.array(run.status), "version": np.array(VERSION), "of": np.array(_of(run))}
+    arrays["digest"] = np.array(_digest(arrays))
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        np.savez(file, **arrays)
+    os.replace(new, path)
+
+
+def restore(run: Native, path: str | Path) -> None:
+    """Set a run, just begun, to where a file says that it stood.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    name = Path(path).name
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as found:
+            arrays = dict(found)
+        digest, right = str(arrays.pop("digest")), _digest(arrays)
+        version, of = int(arrays["version"]), str(arrays["of"])
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception:  # there is no end to what can be wrong with a file
+        raise ValueError(f"{name} is no checkpoint, or a part of it is missing. Remove it to begin anew.") from None
+    if digest != right:
+        raise ValueError(f"{name} was altered after it was written. Remove it to begin anew.")
+    if version != VERSION:
+        raise ValueError(f"{name} is of version {version}; version {VERSION} is read here.")
+    if of != _of(run):
+        raise ValueError(
+            f"{name} was written for another network or another word. Give it those, or another name for this run."
+        )
+    if not _sound(run, arrays):
+        raise ValueError(f"{name} holds numbers that no run has. Remove it to begin anew.")
+    run.count[:] = 0
+    run.room(max(2 * len(arrays["keys"]), 16))
+    for key in ARRAYS:
+        getattr(run, key)[:] = arrays[key]
+    for key in CELLS:
+        getattr(run, key)[: run.used] = arrays[key]
+    run.room(len(run.keys))  # so that they are found
+    run.status = int(arrays["status"])
+
+
+def _sound(run: Native, arrays: dict[str, np.ndarray]) -> bool:
+    """Whether the compiled loop, which trusts its numbers, stays within its arrays."""
+    kernel, machine = run.program.kernel, run.program.network.machine
+    kinds = {key: (getattr(run, key).shape[key in CELLS :], getattr(run, key).dtype) for key in ARRAYS + CELLS}
+    found = {key: (array.shape[key in CELLS :], array.dtype) for key, array in arrays.items() if key in kinds}
+    if found != kinds:
+        return False
+    count, slots = arrays["count"], arrays["slots"]
+    used, (step, here, state) = len(slots), count[[kernel.STEP, kernel.HERE, kernel.STATE]]
+    words, marks = slots[:, kernel.WORD], slots[:, kernel.MARK]
+    return bool(
+        used == len(arrays["wrote"]) == len(np.unique(arrays["keys"])) == len(arrays["keys"]) == count[kernel.USED]
+        and 0 <= here < used
+        and 0 <= state < len(machine.states)
+        and step >= 0
+        and np.all((words >= -1) & (words < len(machine.symbols)) & (marks >= 0) & (marks < len(machine.symbols)))
+        and arrays["status"].shape == ()
+        and kernel.LIMIT <= int(arrays["status"]) <= kernel.ROOM
+    )
+
+
+def _of(run: Native) -> str:
+    """What a run belongs to: the weights, the machine and the word."""
+    network, program = run.program.network, run.program
+    text = repr((network.construction, network.options, network.machine.dumps("json"), list(run.word), run.guarded))
+    arrays = {name: getattr(program, name) for name in ("layers", "inputs", "weights", "biases")}
+    return _digest(arrays | {"text": np.array(text)})
+
+
+def _digest(arrays: dict[str, np.ndarray]) -> str:
+    sha = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        sha.update(f"{name} {array.dtype} {array.shape} ".encode())
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()

@@ -1,0 +1,247 @@
+"""The compiled loop: the layers of a network, the index for its heads, and the reading of a run, step after step.
+
+Every number of a column comes from activations times weights; activations that are 0 are left out. The cells, symbols
+and the head that the loop counts are read off the columns, for the report and the guard, and no column depends on them.
+
+Sizes and places are unsigned: a signed index costs a test for negative ones, and with it the vector instructions.
+
+Chapter: :doc:`/book/08_fast`.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["advance", "find"]
+
+U = np.uint64
+# How a call ends.
+LIMIT, HALTED, JAMMED, ROOM, NO_BIT, TIME, SEARCH, UNREAD, ASTRAY, CAPACITY, MISREAD = range(11)
+# What a run counts and reads: steps done, slots in use, the cell of the head and its slot, and the state.
+STEP, USED, HEAD, HERE, STATE = range(5)
+# Where the slices of a column begin; the last four are sizes.
+ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS, WIDTH = range(15)
+# A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, where the vector is recorded,
+# and whether its numbers are whole. A row of ``inputs``: its place, the first place that it has a weight for, how many
+# blocks of weights follow, and where these begin.
+INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE = range(7)
+PLACE_OF, START, BLOCKS, WEIGHT = range(4)
+BLOCK = 8  # weights that are taken at once
+# A row of ``slots``: the cell, the step of the last visit or -1, the symbol of the word or -1, and the symbol that the
+# report has there.
+CELL_OF, LAST, WORD, MARK = range(4)
+NOWHERE = np.int64(-(2**63))  # the cell of a slot that the head has not been read on
+UNCLEAR = 0.25  # as in turing.wcm
+HASH = U(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True)
+def find(key, table, keys):
+    """The place of a key in the table, or the empty one where it would be."""
+    mask = U(len(table)) - U(1)
+    place = (key * HASH >> U(32)) & mask
+    while table[place] != U(0) and keys[table[place] - U(1)] != key:
+        place = (place + U(1)) & mask
+    return place
+
+
+@njit(cache=True)
+def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
+    """The slot of a key, made if there is none."""
+    place = find(key, table, keys)
+    if table[place] == U(0):
+        new = U(count[USED])
+        count[USED] += 1
+        table[place], keys[new] = new + U(1), key
+        slots[new, CELL_OF], slots[new, LAST], slots[new, WORD], slots[new, MARK] = cell, -1, -1, blank
+        for k in range(g):
+            wrote[new, k] = 0
+    return table[place] - U(1)
+
+
+@njit(cache=True)
+def _faults(x, start, bits):
+    """How many numbers of a stretch are neither 0 nor 1."""
+    faults = np.int32(0)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    for k in range(bits):
+        value = x[start + k]
+        faults |= np.int32(value != zero) & np.int32(value != one)
+    return faults
+
+
+@njit(cache=True)
+def _key(x, start, bits):
+    """The bits of a stretch as one number."""
+    key = U(0)
+    for k in range(bits):
+        key |= U(np.int64(x[start + k])) << k
+    return key
+
+
+@njit(cache=True)
+def _one(x, start, size):
+    """The number of the only 1 in a stretch, -1 if there is none, -2 if there are several."""
+    found = -1
+    for k in range(size):
+        if x[start + k] > 0.5:
+            found = np.int64(k) if found == -1 else -2
+    return found
+
+
+@njit(cache=True)
+def _bit(value):
+    return value == 0 or value == 1
+
+
+@njit(cache=True)
+def _add(value, sums, start, blocks, weights, weight):
+    for i in range(blocks * U(BLOCK)):
+        sums[start + i] += value * weights[weight + i]
+
+
+@njit(cache=True)
+def _forward(first, last, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row):
+    """The layers from ``first`` to ``last``, each from its row of ``vectors`` to the next one.
+
+    A layer keeps its sums from step to step, and adds what has changed. That is exact for whole weights and inputs
+    that are 0 or 1; where one is not, all is added up anew, now and at the next step.
+    """
+    zero = biases.dtype.type(0)
+    for number in range(first, last):
+        at, bias, n, m = layers[number, INPUT], layers[number, BIAS], layers[number, IN], layers[number, OUT]
+        x, y, anew = number * wide, (number + U(1)) * wide, odd[number] != 0 or not layers[number, WHOLE]
+        for j in range(at, at + n):
+            place = x + inputs[j, PLACE_OF]
+            value, before = vectors[place], known[place]
+            if value != before:
+                known[place] = value
+                odd[number] += np.int64(not _bit(value)) - np.int64(not _bit(before))
+                _add(value - before, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
+        if anew or odd[number] != 0:
+            for i in range(m):
+                sums[y + i] = biases[bias + i]
+            for j in range(at, at + n):
+                value = vectors[x + inputs[j, PLACE_OF]]
+                if value != 0:
+                    _add(value, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
+        if layers[number, RELU]:
+            for i in range(m):
+                total = sums[y + i]
+                vectors[y + i] = zero if total < zero else total  # what is no number stays none
+        else:
+            for i in range(m):
+                vectors[y + i] = sums[y + i]
+        if len(record) and layers[number, RECORD]:
+            _note(record, row + layers[number, RECORD], vectors, y, m)
+
+
+@njit(cache=True)
+def _note(record, at, vectors, place, width):
+    for i in range(width):
+        record[at + i] = vectors[place + i]
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    layers, heads, inputs, weights, biases, where, halting, blank, vectors, known, sums, odd, wide, table, keys, slots,
+    wrote, first, count, limit, guarded, record, width, recorded,
+):  # fmt: skip
+    """Up to ``limit`` more steps from the column in ``vectors``, in place; how the call ends.
+
+    Unless ``guarded``, nothing is read. Vectors are recorded if there is a ``record``, in rows of ``width``.
+    """
+    bits, g, s, w = where[BITS], where[SYMBOLS], where[STATES], where[WIDTH]
+    y, after = heads * wide, U(len(layers)) * wide  # the vectors that the heads write to, and that leaves the step
+    pos1, pos2, pos3 = y + where[POS1], y + where[POS2], y + where[POS3]
+    sym2, scr1, scr2, scr3, scr4 = y + where[SYM2], y + where[SCR1], y + where[SCR2], y + where[SCR3], y + where[SCR4]
+    mask = ~U(0) if bits == U(64) else (U(1) << bits) - U(1)
+    unit, unsure, recording = biases.dtype.type(1), biases.dtype.type(UNCLEAR), len(record) > 0
+    for step in range(limit):
+        if count[USED] + 2 > len(keys):
+            return ROOM
+        row = U(step) * width
+        if recording:
+            _note(record, row, vectors, U(0), w)
+        _forward(U(0), heads, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
+
+        if (
+            _faults(vectors, pos1, bits)
+            + _faults(vectors, pos2, bits)
+            + _faults(vectors, pos3, bits)
+            + _faults(vectors, scr3, bits)
+        ):
+            return NO_BIT
+        if _key(vectors, pos1, bits) != U(count[STEP]) & mask:
+            return TIME
+        if _key(vectors, scr3, bits) != U(0):
+            return SEARCH
+        own, asked = _key(vectors, pos2, bits), _key(vectors, pos3, bits)
+        here = _slot(own, NOWHERE, blank, g, table, keys, slots, wrote, count)
+        slots[here, LAST] = count[STEP]
+        for k in range(g):
+            wrote[here, k] = vectors[sym2 + k]
+        if count[STEP] == 0:
+            for k in range(g):
+                first[k] = vectors[sym2 + k]
+        found = table[find(asked, table, keys)]
+        there = found - U(1)
+        visited = found != U(0) and slots[there, LAST] >= 0
+        at = row + recorded
+        if visited:
+            vectors[scr4] += unit
+        if recording:
+            _note(record, at, vectors, y, w)
+        last = U(slots[there, LAST]) if visited else U(0)
+        for k in range(bits):
+            j = bits - U(1) - k
+            vectors[scr3 + j] += last >> j & U(1)
+            if recording:
+                at += w
+                _note(record, at, vectors, y, w)
+        for k in range(g):
+            vectors[scr1 + k] += wrote[there, k] if visited else first[k]
+        if recording:
+            _note(record, at + w, vectors, y, w)
+        if found != U(0) and slots[there, WORD] >= 0:
+            vectors[scr2 + U(slots[there, WORD])] += unit
+        if recording:
+            _note(record, at + w + w, vectors, y, w)
+
+        _forward(heads, U(len(layers)), layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
+        count[STEP] += 1
+        for i in range(w):
+            vectors[i] = vectors[after + i]
+        for k in range(bits):
+            vectors[where[POS1] + k] += U(count[STEP]) >> k & U(1)
+        if not guarded:
+            continue
+
+        unclear = np.int32(0)
+        for i in range(w):
+            unclear += np.int32(not min(abs(vectors[i]), abs(vectors[i] - unit)) <= unsure)
+        state, seen = _one(vectors, where[ST], s), _one(vectors, where[SYM1], g)
+        written = _one(vectors, where[SYM2], g)
+        if unclear or (state != -1 and min(state, seen, written) < 0):
+            return UNREAD
+        if state == -1:
+            count[STEP] -= 1
+            return JAMMED
+        cell = count[HEAD] + np.int64(vectors[where[SCR5]] > 0.5) - np.int64(vectors[where[SCR5] + U(1)] > 0.5)
+        position = U(0)
+        for k in range(bits):
+            position |= U(vectors[where[POS2] + k] > 0.5) << k
+        if (U(cell) ^ position) & mask != U(0):
+            return ASTRAY
+        there = _slot(position, cell, blank, g, table, keys, slots, wrote, count)
+        if slots[there, CELL_OF] == NOWHERE:
+            slots[there, CELL_OF] = cell
+        if slots[there, CELL_OF] != cell:
+            return CAPACITY
+        here = U(count[HERE])
+        if seen != (written if there == here else slots[there, MARK]):
+            return MISREAD
+        slots[here, MARK] = written
+        count[HEAD], count[HERE], count[STATE] = cell, there, state
+        if halting[state]:
+            return HALTED
+    return LIMIT

@@ -1,0 +1,188 @@
+"""The WCM21 step with three ReLU layers: linear maps that meet are one map, and the carries are looked ahead.
+
+The heads are those of :mod:`turing.wcm`; what stands before them and behind them is folded.
+
+Chapter: :doc:`/book/08_fast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import nn
+
+from turing.dnf import Transition
+from turing.dnf import _detectors as detectors
+from turing.gates import Layer, Readout
+from turing.layout import Layout
+from turing.machine import TuringMachine
+from turing.wcm.specification import specification as paper
+
+__all__ = ["Assemble", "Carry", "Choose", "Detect", "Move", "before", "behind", "specification"]
+
+
+class Detect(Layer):
+    """A detector for each pair of state and symbol, AND(st[q], sym1[a]); pos1 and pos2 stay.
+
+    The first layer of :class:`turing.dnf.Transition`, without the places that its second layer does not read.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+
+    def __init__(self, transition: Transition):
+        layout, wide, _ = transition.layouts
+        kept = [*wide.det, *wide.pos1, *wide.pos2]
+        super().__init__(transition[0].weight[kept], transition[0].bias[kept])
+        det = wide.det.labels or len(wide.det)
+        self.layouts = [layout, Layout(det=det, pos1=len(wide.pos1), pos2=len(wide.pos2))]
+
+
+class Carry(Layer):
+    """What the rule says, and for each position bit whether a carry or a borrow comes in.
+
+    ``both`` and ``none`` are the carry and the borrow into bit k where bit k is 1, as in
+    :class:`turing.adders.LookaheadAdder`: the second matrix of :class:`turing.dnf.Transition`, which holds δ, and
+    the first one of the adder in one.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+
+    def __init__(self, transition: Transition, before: Layout):
+        layout, wide, _ = transition.layouts
+        bits = len(layout.pos2)
+        after = Layout(
+            **{part.name: part.labels or len(part) for part in map(layout.__getitem__, ("st", "sym2", "scr5"))},
+            **dict.fromkeys(("pos1", "pos2", "carry", "borrow", "bit_carry", "bit_borrow"), bits),
+        )
+        W, b = torch.zeros(after.width, before.width), torch.zeros(after.width)
+        rule = transition[1].weight.detach()[:, list(wide.det)]
+        right, left = rule[layout.scr5["R"]], rule[layout.scr5["L"]]
+        for name in ("st", "sym2", "scr5"):
+            W[after[name].slice, before.det.slice] = rule[layout[name].slice]
+        for name in ("pos1", "pos2"):
+            W[after[name].slice, before[name].slice] = torch.eye(bits)
+        for k in range(bits):
+            bit, below = before.pos2[k], list(before.pos2)[:k]
+            for name, move, sign in (("carry", right, 1), ("borrow", left, -1)):
+                alone, with_bit = after[name][k], after[f"bit_{name}"][k]
+                W[[alone, with_bit], before.det.slice] = move
+                W[alone, below] = W[with_bit, below] = sign
+                b[alone] = -k if sign > 0 else 0  # all ones below, or all zeros
+                W[with_bit, bit], b[with_bit] = 1, b[alone] - 1  # and the bit itself
+        super().__init__(W, b)
+        self.layouts = [before, after]
+
+
+class Move(Readout):
+    """Back to the state vector: pos3 is the new position, each bit changed where a carry or a borrow comes in.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+
+    def __init__(self, before: Layout, layout: Layout):
+        W = torch.zeros(layout.width, before.width)
+        for name in ("st", "sym2", "scr5", "pos1", "pos2"):
+            W[layout[name].slice, before[name].slice] = torch.eye(len(layout[name]))
+        for k, new in enumerate(layout.pos3):
+            W[new, [before[name][k] for name in ("pos2", "carry", "borrow")]] = 1
+            W[new, [before[name][k] for name in ("bit_carry", "bit_borrow")]] = -2  # XOR
+        super().__init__(W, torch.zeros(layout.width))
+        self.layouts = [before, layout]
+
+
+class Choose(Layer):
+    """scr1 stays where the cell was visited, scr2 where it was not; ``blank`` is 1 if it was neither visited nor on
+    the word. The new position is in pos2.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+
+    def __init__(self, layout: Layout):
+        parts = {name: layout[name] for name in ("st", "sym2", "scr5", "pos2", "scr1", "scr2")}
+        after = Layout(**{name: part.labels or len(part) for name, part in parts.items()}, blank=1)
+        W, b = torch.zeros(after.width, layout.width), torch.zeros(after.width)
+        for name in parts:
+            source = layout.pos3 if name == "pos2" else layout[name]
+            W[after[name].slice, source.slice] = torch.eye(len(source))
+        visited = layout.scr4["visited"]
+        W[after.scr1.slice, visited], b[after.scr1.slice] = 1, -1  # AND
+        W[after.scr2.slice, visited] = -1  # and not
+        W[after.blank[0], [*layout.scr2, visited]], b[after.blank[0]] = -1, 1  # NOR
+        super().__init__(W, b)
+        self.layouts = [layout, after]
+
+
+class Assemble(Readout):
+    """The next column: what was found goes to sym1, and all scratch but the direction is 0.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+
+    def __init__(self, before: Layout, layout: Layout, blank: str):
+        W = torch.zeros(layout.width, before.width)
+        for name in ("st", "sym2", "scr5", "pos2"):
+            W[layout[name].slice, before[name].slice] = torch.eye(len(layout[name]))
+        for found in (before.scr1, before.scr2):
+            W[layout.sym1.slice, found.slice] = torch.eye(len(layout.sym1))
+        W[layout.sym1[blank], before.blank[0]] = 1
+        super().__init__(W, torch.zeros(layout.width))
+        self.layouts = [before, layout]
+
+
+def before(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules before the heads, by name.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    transition = Transition(machine, layout)
+    detect = Detect(transition)
+    carry = Carry(transition, detect.layouts[-1])
+    return {"detect": detect, "carry": carry, "move": Move(carry.layouts[-1], layout)}
+
+
+def behind(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules behind the heads, by name.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    choose = Choose(layout)
+    return {"choose": choose, "assemble": Assemble(choose.layouts[-1], layout, machine.blank)}
+
+
+def specification(
+    machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
+) -> Iterator[dict[str, set[str]]]:
+    """What :func:`turing.wcm.specification` says of each step, for these modules.
+
+    Chapter: :doc:`/book/08_fast`.
+    """
+    pairs = [(q, a) for q in machine.states for a in machine.symbols]
+    detector = dict(zip(pairs, detectors(pairs).det.names(), strict=True))
+
+    def of(places: set[str], *names: str) -> set[str]:
+        return {place for place in places if place.split("[")[0] in names}
+
+    steps = paper(machine, bits, word, max_steps)
+    for now, theirs in zip(machine.trace(word, max_steps), steps, strict=False):
+        decided, last = theirs["project"], theirs["combine"]
+        numbers = of(decided, "pos1", "pos2")
+        _, _, move = machine.delta.get((now.state, now.symbol)) or (None, None, 0)
+        fires = set()
+        for k in range(bits if move else 0):
+            low, bit, kind = now.head % 2**k, now.head >> k & 1, "carry" if move > 0 else "borrow"
+            if low == (2**k - 1 if move > 0 else 0):
+                at = "" if bits == 1 else f"[{k}]"
+                fires |= {f"{kind}{at}"} | ({f"bit_{kind}{at}"} if bit else set())
+        heads = {name: places for name, places in theirs.items() if name.startswith(("vis", "search", "last", "init"))}
+        under_head = of(theirs["arrange"], "scr1", "scr2")
+        blank = {"blank"} if "scr4[blank]" in theirs["v"] else set()  # a visit that jammed wrote nothing, not a blank
+        decided = of(decided, "st", "sym2", "scr5")
+        yield {
+            "detect": {detector[now.state, now.symbol]} | numbers,
+            "carry": decided | numbers | fires,
+            "move": theirs["project"],
+            **heads,
+            "choose": decided | of(last, "pos2") | under_head | blank,
+            "assemble": decided | of(last, "pos2", "sym1"),
+        }
