@@ -6,46 +6,17 @@ Exits with status 1 when a threshold is missed.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice, product
 from random import Random
 
 import torch
 
 import turing
+from benchmarks.engines import engines
+from benchmarks.row import Row, seconds
 from turing.formats import FormatError
 from turing.ss import StackNetwork
 from turing.stack import StackMachine
-
-
-@dataclass(frozen=True)
-class Row:
-    """A ratio with its threshold, from above or from below."""
-
-    name: str
-    ratio: float
-    most: float = float("inf")
-    least: float = 0.0
-
-    @property
-    def met(self) -> bool:
-        return self.least <= self.ratio <= self.most
-
-    def __str__(self) -> str:
-        bound = f"at least {self.least:g}" if self.least else f"at most {self.most:g}"
-        return f"{'ok    ' if self.met else 'MISSED'}  {self.ratio:7.2f} ({bound})  {self.name}"
-
-
-def seconds(work: Callable[[], object], repeat: int = 7) -> float:
-    """The best of several runs: the one least disturbed by the rest of the machine."""
-    best = float("inf")
-    for _ in range(repeat):
-        began = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - began)
-    return best
 
 
 def bare_loop(rules: dict, limit: int) -> None:
@@ -186,7 +157,7 @@ def recurrent() -> list[Row]:
 
 
 def main() -> int:
-    rows = [*machines(), *transformer(), *recurrent()]
+    rows = [*machines(), *transformer(), *recurrent(), *engines()]
     for row in rows:
         print(row)
     missed = sum(not row.met for row in rows)
