@@ -603,7 +603,7 @@ def compiled(cli, tmp_path):
 def test_compile_says_what_it_wrote(compiled):
     file, out = compiled
     rows = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in out.splitlines())
-    assert rows["network"] == "wcm21 for 32 steps, 5 position bits"
+    assert rows["network"] == "wcm21 for 32 steps, 5 position bits, ripple adder"
     assert rows["machine"] == "4 states, 2 symbols, 6 rules"
     assert rows["width"] == "37"
     assert rows["file"] == f"{file}, {file.stat().st_size:,} bytes"
@@ -656,7 +656,7 @@ def test_a_run_has_position_bits_enough_for_its_word(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "bb3", "--T", "5"], "--T is for a network. Give --network as well: wcm21."),
+        (["run", "bb3", "--T", "5"], "--T is for a network. Give --network as well: wcm21, ss95, ss95-realtime."),
         (["run", "bb3", "--bits", "5"], "--bits is for a network."),
         (["run", "bb3", "--network", "wcm21", "--T", "0"], "T=0 was given"),
         (["run", "bb3", "--network", "wcm21", "--T", "9", "--max-steps", "10"], "max_steps = 10 is more than T = 9"),

@@ -245,7 +245,7 @@ def test_a_file_is_json_that_says_what_it_holds(tmp_path):
     assert text.endswith("}\n")
     assert {key: data[key] for key in ("turing", "version", "construction", "options", "dtype")} == {
         "turing": "network", "version": 1, "construction": "wcm21",
-        "options": {"T": 4, "bits": 2, "kappa": 9999.0, "average": "ratio"}, "dtype": "float32",
+        "options": {"T": 4, "bits": 2, "kappa": 9999.0, "average": "ratio", "adder": "ripple"}, "dtype": "float32",
     }  # fmt: skip
     assert data["machine"]["initial"] == "A"
     assert data["weights"]["pipeline.v.bias"] == {"shape": [24], "values": [[21, 1]]}

@@ -70,7 +70,7 @@ class WCM21(nn.Module):
         self.layout = layout = state_vector(machine, self.bits)
         self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
         options = {"kappa": kappa, "average": average}
-        self._parts = parts = import_module(ADDERS[adder])
+        parts = import_module(ADDERS[adder])
         self.pipeline = nn.ModuleDict(
             {
                 **parts.before(machine, layout),
@@ -307,7 +307,8 @@ class WCM21(nn.Module):
                     f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
                     f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
                 )
-        for step in self._parts.specification(machine, self.bits, word, self._limit(max_steps)):
+        specification = import_module(ADDERS[self.options["adder"]]).specification
+        for step in specification(machine, self.bits, word, self._limit(max_steps)):
             yield {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()}
 
     def about(self) -> dict[str, str]:
