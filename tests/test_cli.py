@@ -617,10 +617,20 @@ def test_compile_says_what_it_wrote(compiled):
         ("bb3", "", ["--T", "21"]),
         ("bb3", "", ["--max-steps", "7"]),
         ("binary_increment", "1011", ["--T", "2", "--trace"]),
+        ("bb3", "", ["--adder", "lookahead"]),
+        ("bb3", "", ["--engine", "torch"]),
+        ("bb3", "", ["--engine", "indexed"]),
+        ("bb3", "", ["--engine", "native"]),
+        ("bb3", "", ["--engine", "native", "--T", "7", "--trace"]),
+        ("bb3", "", ["--engine", "native", "--adder", "ripple", "--T", "21"]),
+        ("collatz", "0", ["--engine", "native", "--max-steps", "9"]),
+        ("rock_paper_scissors", "rock paper", ["--engine", "indexed", "--T", "9", "--trace"]),
     ],
 )
 def test_a_network_prints_what_the_machine_prints(cli, machine, word, options):
+    own = {"--engine", "--adder"}
     limit = [option.replace("--T", "--max-steps") for option in options]
+    limit = [option for last, option in zip(["", *limit], limit, strict=False) if not own & {last, option}]
     ours = cli("run", machine, word, "--network", "wcm21", *options)
     assert ours == cli("run", machine, word, *limit)
 
@@ -631,6 +641,47 @@ def test_a_compiled_file_runs(cli, compiled):
     assert cli("run", str(file), "--max-steps", "5", "--trace") == cli("run", "bb3", "--max-steps", "5", "--trace")
     with open(file) as stdin, shell("run", "-", stdin=stdin) as process:
         assert process.communicate() == (cli("run", "bb3")[1], "")
+
+
+def test_a_compiled_file_runs_by_any_engine(cli, compiled):
+    for engine in ("torch", "indexed", "native"):
+        assert cli("run", str(compiled[0]), "--engine", engine) == cli("run", "bb3")
+
+
+def test_a_file_with_the_lookahead_adder_runs_and_is_shown(cli, tmp_path):
+    file, svg = tmp_path / "bb3.json", tmp_path / "architecture.svg"
+    status, out, _ = cli("compile", "bb3", "--network", "wcm21", "--T", "32", "--adder", "lookahead", "-o", str(file))
+    assert status == 0
+    assert "wcm21 for 32 steps, 5 position bits, lookahead adder" in out
+    assert cli("run", str(file)) == cli("run", "bb3")
+    status, out, _ = cli("show", str(file), "--svg", str(svg))
+    assert status == 0
+    assert "det[A 0] ← ReLU(st[A] + sym1[0] − 1)" in " ".join(out.split())
+    assert "Carry" in svg.read_text(encoding="utf-8")
+
+
+def test_a_run_goes_on_from_its_checkpoint(cli, tmp_path):
+    network = ["--network", "wcm21", "--engine", "native", "--T", "200", "--checkpoint", str(tmp_path / "bb4.npz")]
+    assert cli("run", "bb4", *network, "--max-steps", "50") == cli("run", "bb4", "--max-steps", "50")
+    assert cli("run", "bb4", *network) == cli("run", "bb4") == cli("run", "bb4", *network)
+    status, out, err = cli("run", "bb4", "1", *network)
+    assert (status, out) == (2, "")
+    assert "turing: bb4.npz was written for another network or another word." in err
+    (tmp_path / "bb4.npz").write_bytes(b"PK")
+    assert "bb4.npz is no checkpoint, or a part of it is missing" in cli("run", "bb4", *network)[2]
+
+
+def test_ctrl_c_leaves_a_checkpoint_from_which_the_run_goes_on(cli, tmp_path):
+    network = ["--network", "wcm21", "--engine", "native", "--checkpoint", str(tmp_path / "bb5.npz")]
+    with on_a_terminal("run", "bb5", *network) as (process, terminal):
+        terminal.read(1)  # the bar is there, so the run has begun
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
+    assert process.returncode == 130
+    assert rows(out)["status"] == "interrupted"
+    limit = str(int(rows(out)["steps"].replace(",", "")) + 1_000)
+    resumed = cli("run", "bb5", *network, "--T", "100000000", "--max-steps", limit)
+    assert resumed == cli("run", "bb5", "--max-steps", limit)
 
 
 def test_a_compiled_file_is_shown_module_by_module(cli, compiled, tmp_path):
@@ -661,6 +712,17 @@ def test_a_run_has_position_bits_enough_for_its_word(cli):
         (["run", "bb3", "--network", "wcm21", "--T", "0"], "T=0 was given"),
         (["run", "bb3", "--network", "wcm21", "--T", "9", "--max-steps", "10"], "max_steps = 10 is more than T = 9"),
         (["run", "bb3", "--network", "wcm21", "--T", "9", "--bits", "2"], "bits=2 was given"),
+        (["run", "bb3", "--engine", "native"], "--engine is for a network. Give --network as well: wcm21"),
+        (["run", "bb3", "--adder", "ripple"], "--adder is for a network."),
+        (
+            ["run", "bb3", "--network", "wcm21", "--adder", "x"],
+            "An adder is one of ripple, lookahead, and 'x' was given",
+        ),
+        (["run", "bb3", "--network", "wcm21", "--checkpoint", "x"], "--checkpoint is for --engine native"),
+        (["run", "bb3", "--network", "wcm21", "--engine", "indexed", "--checkpoint", "x"], "is for --engine native"),
+        (["run", "bb3", "--network", "wcm21", "--engine", "fast"], "argument --engine: invalid choice: 'fast'"),
+        (["run", "bb3", "--network", "ss95", "--engine", "native"], "--engine is for wcm21, and ss95 was given"),
+        (["run", "bb3", "--network", "ss95", "--adder", "ripple"], "--adder is not for ss95"),
         (["compile", "bb3", "--network", "wcm21", "-o", "net.txt"], "Networks are saved as JSON"),
     ],
 )
@@ -672,7 +734,7 @@ def test_bad_wishes_for_a_network_get_a_message(cli, arguments, message):
 
 def test_what_is_compiled_is_not_compiled_again(cli, compiled):
     file, _ = compiled
-    for option, value in (("--network", "wcm21"), ("--T", "9"), ("--bits", "9")):
+    for option, value in (("--network", "wcm21"), ("--T", "9"), ("--bits", "9"), ("--adder", "ripple")):
         status, _, err = cli("run", str(file), option, value)
         assert status == 2
         assert f"compiled already: {option} is for a machine" in err

@@ -1,12 +1,15 @@
 """The engines: the oracle's traces and plain torch's vectors, number for number, or a refusal that says where."""
 
+import io
 import itertools
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 
 import numpy as np
 import pytest
@@ -97,7 +100,7 @@ def test_every_engine_has_torchs_vectors_under_torchs_names_also_when_a_run_is_o
 LONG = {"bb5", "bb2x4", "antihydra"}  # their samples take from 100,000 steps on
 
 
-def zoo_agrees(samples: tuple, name: str, most: int, dtype: torch.dtype, adder: str) -> int:
+def zoo_agrees(samples: Collection, name: str, most: int, dtype: torch.dtype, adder: str) -> int:
     T = min(most, max(sample.steps for sample in samples) + 1)
     bits = (T + max(len(sample.word) for sample in samples) - 1).bit_length()
     return agree(compiled(zoo[name], T, dtype, adder, bits=bits), [sample.word for sample in samples])
@@ -128,9 +131,8 @@ def random_machines_agree(examples: int, words: int, T: int, both: bool, check: 
     def compare(machine_and_words):
         nonlocal tried, long, steps
         machine, words = machine_and_words
-        options = [(ADDERS[tried % 5 == 4], DTYPES[tried % 2])]
-        for adder, dtype in itertools.product(ADDERS, DTYPES) if both else options:
-            net = compiled(machine, T, dtype, adder, bits=(T + 7).bit_length())
+        for adder in ADDERS if both else [ADDERS[tried % 5 == 4]]:
+            net = compiled(machine, T, DTYPES[tried % 2], adder, bits=(T + 7).bit_length())
             steps += agree(net, words, check=tried < check)
         long += max(machine.run(word, T).steps for word in words) >= 20
         tried += 1
@@ -148,11 +150,11 @@ def test_the_engines_follow_30_random_machines_and_the_check_mode_finds_nothing_
 
 @slow
 def test_the_engines_follow_500_random_machines_and_the_check_mode_finds_nothing_on_50():
-    tried, long, steps = random_machines_agree(500, 2, 200, both=True, check=50)
+    tried, long, steps = random_machines_agree(500, 2, 100, both=True, check=50)
     print(f"{tried} random machines, {long} of 20 steps or more, {steps:,} steps: no difference")
     assert tried >= 500
     assert long >= 250
-    assert steps >= 200_000
+    assert steps >= 50_000
 
 
 ODD = ["pos1", "[", "]", "st[A]", " ", "\n", "🂡", "a'b\"", "x" * 300, "0", "B E"]
@@ -239,27 +241,29 @@ def test_a_run_after_the_index_has_grown_finds_the_first_cells_again():
 
 
 def test_bb2x4_halts_after_3_932_964_steps_with_2_050_cells_written():
-    machine = zoo["bb2x4"]
-    run = compiled(machine, 2**22, bits=23).run("", engine="native")
+    run = compiled(zoo["bb2x4"], 2**22).run("", engine="native")
     assert (run.status, run.steps, len(run.tape)) == ("halted", 3_932_964, 2_050)
-    assert run == machine.run("", 2**22)
 
 
 @slow
 def test_bb5_halts_after_47_176_870_steps_with_4_098_ones():
-    machine = zoo["bb5"]
-    run = compiled(machine, 100_000_000).run("", engine="native")
-    assert (run.status, run.steps, set(run.tape.values())) == ("halted", 47_176_870, {"1"})
-    assert len(run.tape) == 4_098
-    assert run == machine.run("", 100_000_000)
+    run = compiled(zoo["bb5"], 100_000_000).run("", engine="native")
+    assert (run.status, run.steps, list(run.tape.values())) == ("halted", 47_176_870, ["1"] * 4_098)
 
 
 @slow
-def test_antihydra_is_where_the_oracle_is_after_a_million_steps():
-    net = compiled(zoo["antihydra"], 1_000_000)
-    expected = zoo["antihydra"].run("", 1_000_000)
-    for engine in ENGINES:
-        assert net.run("", engine=engine) == expected
+@adders
+@dtypes
+@pytest.mark.parametrize("name", ["bb2x4", "bb5", "antihydra"])
+def test_after_two_million_steps_the_compiled_loop_is_where_the_oracle_is(name, dtype, adder):
+    net = compiled(zoo[name], 2_000_000, dtype, adder)
+    assert net.run("", engine="native") == zoo[name].run("", 2_000_000)
+
+
+@slow
+def test_after_200_000_steps_antihydra_is_where_the_oracle_is_with_the_index_too():
+    net = compiled(zoo["antihydra"], 200_000)
+    assert net.run("", engine="indexed") == zoo["antihydra"].run("", 200_000)
 
 
 # The weights alone.
@@ -290,7 +294,7 @@ def test_a_run_leaves_weights_and_gradients_alone(net, engine):
 
 # Weights that were changed: plain torch's vectors, or a refusal.
 
-CHANGED = "B(()())E"  # 26 steps; cells are visited up to five times
+CHANGED = "B(()())E"  # 29 steps; cells are visited up to five times
 
 
 def exact_in_any_order(vectors: dict[str, torch.Tensor]) -> bool:
@@ -348,55 +352,68 @@ def refused_at(net: WCM21, plain: list[dict[str, torch.Tensor]], message: str) -
     return step
 
 
-def changes(net: WCM21, each: int, factor: float = 1.5):
-    """Networks in each of which one weight of one feed-forward layer was scaled: so many for each layer."""
-    for name, module in net.pipeline.items():
-        layers = [part for part in module.modules() if isinstance(part, Readout)]
-        for layer in [] if isinstance(module, Attention) else layers:
-            numbers = [(part, place) for part in (layer.weight, layer.bias) for place in part.nonzero().tolist()]
-            for part, place in random.Random(0).sample(numbers, min(each, len(numbers))):
-                with torch.no_grad():
-                    before = part[tuple(place)].item()
-                    part[tuple(place)] = before * factor
-                    yield name
-                    part[tuple(place)] = before
+def feed_forward(net: WCM21) -> list[tuple[str, Readout]]:
+    """The layers around the heads, with the names of their modules."""
+    modules = [(name, module) for name, module in net.pipeline.items() if not isinstance(module, Attention)]
+    return [(name, part) for name, module in modules for part in module.modules() if isinstance(part, Readout)]
 
 
-def scaled_weights(adder: str, dtype: torch.dtype, each: int, steps: int) -> dict[str, int]:
-    net, total, seen = compiled(BALANCED, 32, dtype, adder), {"equal": 0, "odd": 0, "refused": 0}, set()
-    for name in changes(net, each):
-        seen.add(name)
+def scaled(net: WCM21, numbers: list[tuple[torch.Tensor, list[int]]], steps: int) -> dict[str, int]:
+    """What :func:`equals_torch_or_refuses` counts while each of these numbers, one after the other, is half more."""
+    total = {"equal": 0, "odd": 0, "refused": 0}
+    for part, place in numbers:
+        before = part[tuple(place)].item()
+        with torch.no_grad():
+            part[tuple(place)] = 1.5 * before
         for kind, count in equals_torch_or_refuses(net, steps).items():
             total[kind] += count
-    assert seen == {name for name, module in net.pipeline.items() if not isinstance(module, Attention)}
-    assert agree(net, [CHANGED]) == BALANCED.run(CHANGED).steps  # all is as it was
+        with torch.no_grad():
+            part[tuple(place)] = before
     return total
 
 
+def some_of_each_layer(net: WCM21, each: int) -> list[tuple[torch.Tensor, list[int]]]:
+    chosen, draw = [], random.Random(0)
+    for _, layer in feed_forward(net):
+        numbers = [(part, place) for part in (layer.weight, layer.bias) for place in part.nonzero().tolist()]
+        chosen += draw.sample(numbers, min(each, len(numbers)))
+    return chosen
+
+
 def test_with_a_weight_scaled_by_1_5_every_engine_has_torchs_vectors_or_refuses():
-    total = scaled_weights("lookahead", torch.float32, 4, 8)
-    assert total["odd"] >= 20
+    net = compiled(BALANCED, 32)
+    total = scaled(net, some_of_each_layer(net, 4), 8)
+    assert total["odd"] >= 12
     assert total["refused"] >= 10
+    assert agree(net, [CHANGED]) == BALANCED.run(CHANGED).steps  # all is as it was
 
 
 @slow
 @dtypes
 @adders
 def test_with_any_of_many_weights_scaled_by_1_5_every_engine_has_torchs_vectors_or_refuses(adder, dtype):
-    total = scaled_weights(adder, dtype, 40 if adder == "lookahead" else 8, 30)
-    print(f"{adder}, {dtype}: {total}")
+    net = compiled(BALANCED, 32, dtype, adder)
+    numbers = some_of_each_layer(net, 40 if adder == "lookahead" else 8)
+    total = scaled(net, numbers, 30)
+    print(f"{len(numbers)} numbers, {adder}, {dtype}: {total}")
     assert total["odd"] >= 200
     assert total["refused"] >= 50
 
 
-def test_with_a_weight_of_the_papers_layers_scaled_every_engine_has_torchs_vectors_or_refuses():
-    """One in each of the layers; the adders have eight each."""
-    net, total = compiled(BALANCED, 8, adder="ripple"), {"equal": 0, "odd": 0, "refused": 0}
-    for _ in changes(net, 1):
-        for kind, count in equals_torch_or_refuses(net, 6).items():
-            total[kind] += count
-    assert total["odd"] >= 4
-    assert total["refused"] >= 4
+def test_with_a_weight_of_any_of_the_papers_layers_scaled_every_engine_has_torchs_vectors_or_refuses():
+    """In every other layer one that carries the state R, in the others one that carries the lowest position bit."""
+    net = compiled(BALANCED, 8, adder="ripple")
+    layers = [layer for _, layer in feed_forward(net)]
+    rows = itertools.cycle([net.layout.st["R"], net.layout.pos3[0]])
+    numbers = [
+        (layer.weight, [row, place])
+        for layer, row in zip(layers, rows, strict=False)
+        for place in layer.weight[row].nonzero().flatten().tolist()[:1]
+    ]
+    assert len(numbers) >= len(layers) - 2 == 2 + 2 + 3 * 8 + 3 - 2
+    total = scaled(net, numbers, 2)
+    assert total["odd"] >= 20
+    assert total["refused"] >= 10
 
 
 @engines
@@ -472,7 +489,7 @@ def rewired_networks_agree(examples: int) -> dict[str, int]:
 
 
 def test_networks_with_a_row_exchanged_end_as_plain_torch_says_or_are_refused():
-    ends = rewired_networks_agree(12)
+    ends = rewired_networks_agree(8)
     assert ends["run"] >= 10
     assert ends["error"] >= 4
 
@@ -887,54 +904,37 @@ def test_a_file_truncated_anywhere_is_refused(stored):
     assert truncated(stored, 1) >= 4_000
 
 
-def altered(stored, places) -> tuple[int, int]:
-    """Change a byte at each of these places; how often the file was refused, and how often nothing had changed."""
+def altered(stored, places) -> int:
+    """Change a byte at each of these places; how many there were."""
     file, run = stored
-    whole, refusals, harmless = file.read_bytes(), 0, 0
-    files.restore(run, file)
-    as_stored, program = standing(run), run.program
+    whole, tried = file.read_bytes(), 0
     for place in places:
         data = bytearray(whole)
         data[place % len(whole)] ^= 0x55
         file.write_bytes(data)
-        run = Native(program, "", guarded=True)
-        message = ""
-        try:
-            files.restore(run, file)
-        except ValueError as error:
-            message = str(error)
-        if message:
-            assert message.startswith(("run.npz is no checkpoint, or", "run.npz was altered after it was"))
-            refusals += 1
-        else:  # what a zip file says twice, or of dates and permissions
-            assert standing(run) == as_stored
-            harmless += 1
-    return refusals, harmless
+        assert refused(run, file).startswith(("run.npz is no checkpoint, or", "run.npz was altered after it was"))
+        tried += 1
+    return tried
 
 
-def test_a_file_with_an_altered_byte_is_refused_or_says_the_same(stored):
-    refusals, harmless = altered(stored, [*range(0, 60, 7), *range(60, 8_000, 397), *range(-700, 0, 41)])
-    assert refusals >= 20
-    assert harmless <= 20
+def test_a_file_with_an_altered_byte_is_refused(stored):
+    assert altered(stored, [*range(0, 60, 7), *range(60, 6_000, 397), *range(-700, 0, 41)]) >= 40
 
 
 @slow
-def test_a_file_with_any_byte_altered_is_refused_or_says_the_same(stored):
-    size = stored[0].stat().st_size
-    refusals, harmless = altered(stored, range(size))
-    print(f"{size:,} bytes altered, one by one: {refusals:,} refused, {harmless:,} of no consequence")
-    assert harmless <= size // 10
+def test_a_file_with_any_byte_altered_is_refused(stored):
+    size = altered(stored, range(stored[0].stat().st_size))
+    print(f"{size:,} bytes altered, one by one: all refused")
+    assert size >= 4_000
 
 
 def rewritten(file, sign: bool, **changes) -> None:
-    """Exchange arrays of a checkpoint; its digest is that of the new ones if it is signed."""
+    """Exchange arrays of a checkpoint; its digest is that of the new file if it is signed."""
     with np.load(file, allow_pickle=False) as found:
         arrays = dict(found) | changes
-    if sign:
-        del arrays["digest"]
-        arrays["digest"] = np.array(files._digest(arrays))
-    with file.open("wb") as out:
-        np.savez(out, **arrays)
+    out, old = io.BytesIO(), file.read_bytes()[-files.SIZE :]
+    np.savez(out, **arrays)
+    file.write_bytes(files.signed(out.getvalue()) if sign else out.getvalue() + old)
 
 
 @pytest.mark.parametrize("name", [*files.ARRAYS, *files.CELLS, "status", "of", "version"])
@@ -985,18 +985,25 @@ class Pickled:
     loaded = False
 
     def __reduce__(self):
-        return setattr, (Pickled, "loaded", True)
+        return _loaded, ()
+
+
+def _loaded() -> None:
+    Pickled.loaded = True
 
 
 def test_nothing_is_unpickled(stored):
     file, run = stored
-    rewritten(file, sign=False, first=np.array([Pickled()], dtype=object))
-    Pickled.loaded = False  # writing it has not loaded it, and reading it must not
+    rewritten(file, sign=True, first=np.array([Pickled()], dtype=object))
     assert "is no checkpoint" in refused(run, file)
-    np.save(file, np.array([Pickled()], dtype=object), allow_pickle=True)
-    file.with_suffix(".npz.npy").replace(file)
-    assert "is no checkpoint" in refused(run, file)
+    out = io.BytesIO()
+    np.save(out, np.array([Pickled()], dtype=object), allow_pickle=True)
+    for data in (out.getvalue(), pickle.dumps(Pickled())):
+        file.write_bytes(files.signed(data))
+        assert "is no checkpoint" in refused(run, file)
     assert not Pickled.loaded
+    pickle.loads(pickle.dumps(Pickled()))
+    assert Pickled.loaded
 
 
 @pytest.mark.parametrize("data", [b"", b"not a checkpoint", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"\x80\x04N."])
