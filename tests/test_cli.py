@@ -656,7 +656,7 @@ def test_a_run_has_position_bits_enough_for_its_word(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "bb3", "--T", "5"], "--T is for a network. Give --network as well: wcm21."),
+        (["run", "bb3", "--T", "5"], "--T is for a network. Give --network as well: wcm21, ss95, ss95-realtime."),
         (["run", "bb3", "--bits", "5"], "--bits is for a network."),
         (["run", "bb3", "--network", "wcm21", "--T", "0"], "T=0 was given"),
         (["run", "bb3", "--network", "wcm21", "--T", "9", "--max-steps", "10"], "max_steps = 10 is more than T = 9"),

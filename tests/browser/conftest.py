@@ -1,4 +1,4 @@
-"""A real browser, the built book, and pages opened with every other host blocked."""
+"""A real browser, the built book, and a page that one test after the other uses, with every other host blocked."""
 
 import functools
 import http.server
@@ -6,6 +6,7 @@ import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
@@ -22,6 +23,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
 
@@ -64,96 +66,118 @@ def sites(book_html):
 
 @dataclass
 class Seen:
-    """What a page asked for and complained of."""
+    """What a page asked other addresses for, and what it complained of."""
 
     page: Page
+    allowed: tuple[str, ...] = ()
     blocked: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
-@pytest.fixture
-def visit(browser):
-    """Open an address in a fresh context; requests to any other host are blocked and recorded."""
+class Tab:
+    """A page that one test after the other uses: a new one costs a process, which is more than most tests cost."""
 
-    @contextmanager
-    def _visit(address, *, width=1200, height=900, theme="light", **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme, **options)
-        context.add_init_script(
+    def __init__(self, browser, theme, stopped=False, **options):
+        self.page = browser.new_context(color_scheme=theme, **options).new_page()
+        if stopped:
+            self.page.clock.install(time=0)
+            self.page.clock.pause_at(1000)
+        self.page.add_init_script(
             f"try {{ localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}') }} catch {{}}"
         )
-        page = context.new_page()
-        seen = Seen(page)
+        self.seen = Seen(self.page)
+        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("requestfailed", lambda request: self._complains(f"failed: {request.url}"))
+        self.page.on("response", lambda r: self._complains(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        self.page.on("console", lambda message: self._complains(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self._complains(str(error)))
+
+    def _asked(self, url):
+        if not url.startswith((*self.seen.allowed, "data:", "blob:")):
+            self.seen.blocked.append(url)
+
+    def _complains(self, text):
+        self.seen.errors.append(text)
+
+    def leave(self):
+        """Stop what runs on the page, hear the last of it, and undo what a test may have set."""
+        if self.page.url != "about:blank":
+            self.page.goto("about:blank")
+            self.page.mouse.move(0, 0)
+            self.page.emulate_media(media="null", reduced_motion="null")
+
+    def open(self, address, seen, width, height, reduced_motion="null"):
+        self.leave()
+        self.seen = seen
+        if self.page.viewport_size != {"width": width, "height": height}:
+            self.page.set_viewport_size({"width": width, "height": height})
+        if reduced_motion != "null":
+            self.page.emulate_media(reduced_motion=reduced_motion)
+        self.page.goto(address)
+
+
+@pytest.fixture(scope="session")
+def tab_of(browser):
+    """The tab with these options, the same one at every call."""
+    tabs = {}
+
+    def _tab_of(theme="light", **options):
+        if (key := f"{theme} {options}") not in tabs:
+            tabs[key] = Tab(browser, theme, **options)
+        return tabs[key]
+
+    return _tab_of
+
+
+@pytest.fixture
+def visit(tab_of):
+    """Open an address; requests to any other host are blocked and recorded."""
+
+    def _visit(address, *, width=1200, height=900, theme="light"):
         origin = "file://" if address.startswith("file:") else "/".join(address.split("/")[:3])
-
-        def gate(route):
-            url = route.request.url
-            if url.startswith((origin, "data:", "blob:")):
-                route.continue_()
-            else:
-                seen.blocked.append(url)
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        page.on("requestfailed", lambda request: seen.errors.append(f"failed: {request.url}"))
-        page.on("response", lambda r: seen.errors.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
-        page.goto(address, wait_until="load")
-        yield seen
-        context.close()
+        tab = tab_of(theme)
+        tab.open(address, seen := Seen(tab.page, (origin,)), width, height)
+        return seen
 
     return _visit
 
 
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Where the pages with widgets are."""
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="session")
+def address(folder):
+    """The same folder, served on loopback."""
+    with served(folder) as address:
+        yield address
+
+
+NUMBERS = count()
+
+
 @pytest.fixture
-def open_page(browser, tmp_path):
-    """Open a page with widgets; at the end no other address was asked for, and no error was reported."""
-    contexts, trouble = [], []
+def open_page(tab_of, folder):
+    """Open a page with widgets; at the end no other address was asked for, and no error was reported.
 
-    def _open(*widgets, theme="light", width=1000, height=900, address=None, **options):
-        file = tmp_path / f"page{len(contexts)}.html"
+    A second page takes the place of the first. With ``stopped`` time passes only as the test says.
+    """
+    tabs, trouble = set(), []
+
+    def _open(*widgets, theme="light", width=1000, height=900, address=None, reduced_motion="null", **options):
+        file = folder / f"page{next(NUMBERS)}.html"
         file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        allowed = (file.as_uri(), "blob:", *([address] if address else []))
-
-        def gate(route):
-            if route.request.url.startswith(allowed):
-                route.continue_()
-            else:
-                trouble.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.goto(f"{address}/{file.name}" if address else file.as_uri())
+        tabs.add(tab := tab_of(**options))
+        page, url = tab.page, f"{address}/{file.name}" if address else file.as_uri()
+        tab.open(url, Seen(page, (url,), trouble, trouble), width, height, reduced_motion)
         if options.get("java_script_enabled", True):
             page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
         return page
 
     _open.trouble = trouble
     yield _open
-    for context in contexts:
-        context.close()
+    for tab in tabs:
+        tab.leave()
     assert trouble == []
-
-
-@pytest.fixture
-def address(tmp_path):
-    """The folder of the pages, served on loopback."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def send_error(self, code, *_):  # browsers ask for an icon on their own
-            self.send_response(204)
-            self.end_headers()
-
-    handler = functools.partial(Quiet, directory=str(tmp_path))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import turing
-from pages import AXE, MODEL
+from pages import MODEL, axe, sizes_of
 from turing import TuringMachine
 from turing.widgets import PipelineInspector
 
@@ -29,6 +29,7 @@ RUNS = {
     "stays, and cells left of the word": (turing.compile(LEFT, "wcm21", T=16), "xz"),
     "literal softmax": (turing.compile(STAYS, "wcm21", T=16, average="literal"), ""),
 }
+each_run = pytest.mark.parametrize("title", RUNS)
 INSPECTOR = ".turing-pipeline-inspector"
 
 # Go to every step and every layer, and read what the page shows there.
@@ -104,32 +105,33 @@ def agrees(layer, now, before):
     assert {item.split(":")[0] for item in told.split("; ") if item} == {place.split("[")[0] for place in changed}
 
 
-def test_at_every_step_and_layer_of_five_runs_the_numbers_are_those_of_torch(show):
-    for title, (net, word) in RUNS.items():
-        inspector = PipelineInspector(net, word)
-        shown = json.loads(show(inspector).evaluate(WALK))
-        heads, before, odd = [now.head for now in net.machine.trace(word)], None, set()
-        for step, (vectors, seen) in enumerate(zip(net.vectors([word], len(shown)), shown, strict=True), start=1):
-            patterns = net.patterns(word, step)
-            assert [layer["name"] for layer in seen["layers"]] == list(vectors)
-            assert list(seen["heads"]) == list(patterns)
-            for layer, (name, (vector,)) in zip(seen["layers"], vectors.items(), strict=True):
-                layout, values = net.layout_of(name), vector.tolist()
-                now = dict(zip(layout.names(), values, strict=True))
-                agrees(layer, now, before)
-                before = now
-                odd |= {*values} - {0, 1}
-                if {*values} <= {0, 1}:
-                    cells, wide = heads[step - 1 : step + 1], layout is net.wide
-                    assert layer["words"] == {s.name: in_words(s, values[s.slice], wide, cells) for s in layout}
-                weights = {weight for weight in patterns[name].tolist() if weight} if name in patterns else set()
-                told = re.findall(r"[\d.e-]+(?= (?:each )?on )", layer["readout"])
-                assert sorted(told) == sorted(f"{weight:.8g}" for weight in weights)
-            for name, weights in patterns.items():
-                *given, null = weights.tolist()
-                assert dict(seen["heads"][name]) == {key: x for key, x in [*enumerate(given), (-1, null)] if x}
-        assert bool(odd) == (title == "literal softmax")
-        assert shown[-1]["status"].endswith(inspector.record["end"])
+@each_run
+def test_at_every_step_and_layer_of_a_run_the_numbers_are_those_of_torch(title, show):
+    net, word = RUNS[title]
+    inspector = PipelineInspector(net, word)
+    shown = json.loads(show(inspector).evaluate(WALK))
+    heads, before, odd = [now.head for now in net.machine.trace(word)], None, set()
+    for step, (vectors, seen) in enumerate(zip(net.vectors([word], len(shown)), shown, strict=True), start=1):
+        patterns = net.patterns(word, step)
+        assert [layer["name"] for layer in seen["layers"]] == list(vectors)
+        assert list(seen["heads"]) == list(patterns)
+        for layer, (name, (vector,)) in zip(seen["layers"], vectors.items(), strict=True):
+            layout, values = net.layout_of(name), vector.tolist()
+            now = dict(zip(layout.names(), values, strict=True))
+            agrees(layer, now, before)
+            before = now
+            odd |= {*values} - {0, 1}
+            if {*values} <= {0, 1}:
+                cells, wide = heads[step - 1 : step + 1], layout is net.wide
+                assert layer["words"] == {s.name: in_words(s, values[s.slice], wide, cells) for s in layout}
+            weights = {weight for weight in patterns[name].tolist() if weight} if name in patterns else set()
+            told = re.findall(r"[\d.e-]+(?= (?:each )?on )", layer["readout"])
+            assert sorted(told) == sorted(f"{weight:.8g}" for weight in weights)
+        for name, weights in patterns.items():
+            *given, null = weights.tolist()
+            assert dict(seen["heads"][name]) == {key: x for key, x in [*enumerate(given), (-1, null)] if x}
+    assert bool(odd) == (title == "literal softmax")
+    assert shown[-1]["status"].endswith(inspector.record["end"])
 
 
 def story(net, word, t, cell):
@@ -179,16 +181,17 @@ def story(net, word, t, cell):
     )
 
 
-def test_every_cell_of_every_row_tells_who_wrote_it_and_who_reads_it(show):
-    for net, word in RUNS.values():
-        seen = show(PipelineInspector(net, word)).evaluate(STORIES)
-        trace = list(net.machine.trace(word))
-        cells = {now.head for now in trace} | {0, *net.machine.tape(word)}
-        assert len(seen) == len(trace) * len(cells)
-        for key, text in seen.items():
-            row, cell, step = map(int, key.split(","))
-            assert step == max(1, row)
-            assert text.strip() == story(net, word, row, cell).strip()
+@each_run
+def test_every_cell_of_every_row_tells_who_wrote_it_and_who_reads_it(title, show):
+    net, word = RUNS[title]
+    seen = show(PipelineInspector(net, word)).evaluate(STORIES)
+    trace = list(net.machine.trace(word))
+    cells = {now.head for now in trace} | {0, *net.machine.tape(word)}
+    assert len(seen) == len(trace) * len(cells)
+    for key, text in seen.items():
+        row, cell, step = map(int, key.split(","))
+        assert step == max(1, row)
+        assert text.strip() == story(net, word, row, cell).strip()
 
 
 def chosen(page):
@@ -309,10 +312,7 @@ def test_a_phone_shows_one_layer_at_a_time_and_never_scrolls_sideways(word, open
         .map(e => [e.className, e.getBoundingClientRect()])
         .filter(([, b]) => b.width && b.height && (b.right > 360 || b.left < 0)).map(([name]) => name)"""
     assert page.locator(f"{INSPECTOR} *").evaluate_all(outside) == []
-    for target in page.locator("button, select, input").all():
-        if target.is_visible():
-            box = target.bounding_box()
-            assert min(box["width"], box["height"]) >= 44
+    assert min(sizes_of(page, ":is(button, select, input):visible")) >= 44
 
 
 def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open_page):
@@ -336,17 +336,14 @@ def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open
     assert len(set(page.evaluate(heights))) == 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(theme, open_page):
+def test_axe_finds_nothing(open_page):
     literal = PipelineInspector(*RUNS["literal softmax"])
     literal.step = 12
-    page = open_page(PipelineInspector(NET, "B(())E"), literal, theme=theme)
-    page.evaluate(AXE)
-    faults = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
-    assert page.evaluate(faults) == []
+    page = open_page(PipelineInspector(NET, "B(())E"), literal)
+    assert axe(page) == []
     page.get_by_role("option", name="adder1").first.click()
     page.set_viewport_size({"width": 360, "height": 740})
-    assert page.evaluate(faults) == []
+    assert axe(page, INSPECTOR) == []
 
 
 def test_without_scripts_the_table_of_one_step_is_there(open_page):

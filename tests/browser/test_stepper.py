@@ -1,10 +1,11 @@
 """The widgets in a real browser, with no kernel and no network, held against the interpreter."""
 
 import json
+from functools import cache
 
 import pytest
 
-from pages import AXE, MODEL, page_of
+from pages import MODEL, axe, page_of, sizes_of
 from paper import BALANCED as PAPER
 from turing import TuringMachine
 from turing.widgets import Predict, Stepper
@@ -28,6 +29,8 @@ LONG = TuringMachine(
 FOREVER = TuringMachine([("on", "_", "on", "1", 1)], "on", {"off"}, "_")
 HOSTILE = "</script><b>bold</b>"
 NAMED = TuringMachine([(HOSTILE, "_", "<!--", "<i>", 1), ("<!--", "_", HOSTILE, "&amp;", 1)], HOSTILE, set(), "_")
+
+stepper = cache(Stepper)  # drawing the diagram takes longer than opening the page
 
 SHOWN = """root => {
   const cells = [...root.querySelectorAll(".cell")], on = root.querySelector("tr.on");
@@ -91,13 +94,13 @@ def press(page, name):
 
 RUNS = [
     (PAPER, "B()E"), (PAPER, "B)(E"), (PAPER, "B(()())E"), (PAPER, "B(()E"), (PAPER, ""), (PAPER, "B(B"),
-    (STAYS, "0010"), (LEFT, "xxx"), (LONG, ["one", "one"]), (BB4, ""),
+    (STAYS, "0010"), (LEFT, "xxx"), (LONG, ("one", "one")), (BB4, ""),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("machine", "word"), RUNS)
 def test_every_step_shows_the_configuration_of_the_interpreter(machine, word, open_page):
-    page = open_page(Stepper(machine, word))
+    page = open_page(stepper(machine, word))
     run, trace = machine.run(word), list(machine.trace(word))
     there, back = walk(page, "Step", run.steps), walk(page, "Back", run.steps)
     for shown, now in zip(there + back, trace + trace[::-1], strict=True):
@@ -105,17 +108,17 @@ def test_every_step_shows_the_configuration_of_the_interpreter(machine, word, op
         assert shown["status"] == ("running" if now.step < run.steps else run.status)
 
 
-@pytest.mark.parametrize("word", ["B()((()(()))())E", "B())E", "BE", "B", ""])
-def test_a_typed_word_is_run_over_http_as_well(word, open_page, address):
-    page = open_page(Stepper(PAPER, "B()E"), address=address)
-    page.get_by_label("Word").fill(word)
-    trace = list(PAPER.trace(word))
-    for shown, now in zip(walk(page, "Step", len(trace) - 1), trace, strict=True):
-        agrees(shown, PAPER, now)
+def test_typed_words_are_run_over_http_as_well(open_page, address):
+    page = open_page(stepper(PAPER, "B()E"), address=address)
+    for word in ["B()((()(()))())E", "B())E", "BE", "B", ""]:
+        page.get_by_label("Word").fill(word)
+        trace = list(PAPER.trace(word))
+        for shown, now in zip(walk(page, "Step", len(trace) - 1), trace, strict=True):
+            agrees(shown, PAPER, now)
 
 
 def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
-    page = open_page(Stepper(LONG))
+    page = open_page(stepper(LONG))
     page.get_by_label("Word").fill(" one  one one ")
     press(page, "End")
     agrees(seen(page), LONG, list(LONG.trace(["one"] * 3))[-1])
@@ -131,7 +134,7 @@ def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
     ],
 )
 def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
-    page = open_page(Stepper(machine, word))
+    page = open_page(stepper(machine, word))
     assert seen(page)["says"] == "running"
     press(page, "End")
     agrees(seen(page), machine, list(machine.trace(word, 2000))[-1])
@@ -140,7 +143,7 @@ def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
 
 
 def test_a_symbol_outside_the_alphabet_is_named_and_the_last_good_run_stays(open_page):
-    page = open_page(Stepper(PAPER, "B()E"))
+    page = open_page(stepper(PAPER, "B()E"))
     press(page, "Step")
     before, field = seen(page), page.get_by_label("Word")
     field.fill("B(x)E")
@@ -158,7 +161,7 @@ def test_a_symbol_outside_the_alphabet_is_named_and_the_last_good_run_stays(open
 
 
 def test_keys_step_jump_and_play_from_anywhere_but_the_text_field(open_page):
-    page = open_page(Stepper(PAPER, "B()E"))
+    page = open_page(stepper(PAPER, "B()E"))
     trace = list(PAPER.trace("B()E"))
     page.locator(".turing-stepper").focus()
     for key, step in [
@@ -191,7 +194,7 @@ def test_keys_step_jump_and_play_from_anywhere_but_the_text_field(open_page):
 
 
 def test_the_slider_goes_to_any_step_of_the_run_and_back(open_page):
-    page = open_page(Stepper(BB4))
+    page = open_page(stepper(BB4))
     trace, slider = list(BB4.trace()), page.get_by_role("slider")
     assert slider.get_attribute("max") == "107"
     for step in (60, 3, 107, 0, 106):
@@ -201,26 +204,29 @@ def test_the_slider_goes_to_any_step_of_the_run_and_back(open_page):
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_play_runs_to_the_end_pauses_and_starts_over_and_nothing_is_animated(motion, open_page):
-    page = open_page(Stepper(BB4), reduced_motion=motion)
+    page, trace = open_page(stepper(BB4), reduced_motion=motion, stopped=True), list(BB4.trace())
     page.get_by_label("Speed").select_option("60/s")
     press(page, "Play")
-    page.wait_for_function("Number(document.querySelector('.turing-stepper').dataset.step) > 5")
+    page.clock.run_for(1005)
+    agrees(seen(page), BB4, trace[60])
     press(page, "Pause")
-    step = seen(page)["step"]
-    agrees(seen(page), BB4, list(BB4.trace())[step])
+    page.clock.run_for(1000)
+    agrees(seen(page), BB4, trace[60])
     press(page, "Play")
-    page.wait_for_selector(".turing-stepper[data-status=halted]")
-    page.get_by_role("button", name="Play").wait_for()
-    agrees(seen(page), BB4, list(BB4.trace())[-1])
+    page.clock.run_for(1000)
+    agrees(seen(page), BB4, trace[-1])
+    assert page.get_by_role("button", name="Play").is_visible()
     press(page, "Play")
-    page.wait_for_function("Number(document.querySelector('.turing-stepper').dataset.step) < 107")
+    agrees(seen(page), BB4, trace[0])
+    page.clock.run_for(105)
+    agrees(seen(page), BB4, trace[6])
     moving = """[...document.querySelectorAll('.turing-widget, .turing-widget *')].map(e => getComputedStyle(e))
         .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
     assert page.evaluate(moving) == 0
 
 
 def test_a_reader_who_listens_hears_single_steps_and_the_end_but_not_the_running(open_page):
-    page = open_page(Stepper(PAPER, "B()E"))
+    page = open_page(stepper(PAPER, "B()E"))
     press(page, "Step")
     assert page.locator(".says").text_content() == "Step 1: state R, head on cell 1, reading (; running"
     heard = """() => { window.heard = []; const says = document.querySelector('.says');
@@ -243,7 +249,7 @@ HEADS = """([ink, rows]) => {
 
 
 def test_the_space_time_picture_grows_with_the_run_and_follows_the_theme(open_page):
-    page = open_page(Stepper(BB4))
+    page = open_page(stepper(BB4))
     trace = list(BB4.trace())
     low = min(now.head for now in trace)
     for step, theme, ink in [
@@ -261,7 +267,7 @@ def test_the_space_time_picture_grows_with_the_run_and_follows_the_theme(open_pa
 @pytest.mark.parametrize("machine", [PAPER, BB4, LONG, NAMED, FOREVER])
 def test_a_phone_sees_tape_controls_and_status_at_once_and_never_scrolls_sideways(machine, open_page):
     page = open_page(
-        Stepper(machine), Predict("W" * 90, ["`" + "x" * 80 + "`", "no"], 1, "y" * 90), width=360, height=640
+        stepper(machine), Predict("W" * 90, ["`" + "x" * 80 + "`", "no"], 1, "y" * 90), width=360, height=640
     )
     press(page, "End")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
@@ -275,38 +281,36 @@ def test_a_phone_sees_tape_controls_and_status_at_once_and_never_scrolls_sideway
     assert head["x"] + head["width"] <= frame["x"] + frame["width"]
 
 
-@pytest.mark.parametrize("width", [360, 1000])
-def test_everything_to_touch_is_44_pixels_or_more_each_way(width, open_page):
-    page = open_page(Stepper(PAPER, "B()E"), Predict("?", ["a", "b"], 0, ""), width=width)
-    targets = page.locator("button, select, input:not([type=radio]), .turing-predict label").all()
-    assert len(targets) == 11
-    for target in targets:
-        box = target.bounding_box()
-        assert min(box["width"], box["height"]) >= 44
+def test_everything_to_touch_is_44_pixels_or_more_each_way(open_page):
+    page = open_page(stepper(PAPER, "B()E"), Predict("?", ["a", "b"], 0, ""))
+    for width in (360, 1000):
+        page.set_viewport_size({"width": width, "height": 900})
+        sizes = sizes_of(page, "button, select, input:not([type=radio]), .turing-predict label")
+        assert len(sizes) == 11
+        assert min(sizes) >= 44
 
 
 def test_wide_pages_put_the_picture_beside_the_rules(open_page):
+    page = open_page(stepper(PAPER, "B()E"))
     for width, beside in ((1000, True), (700, True), (500, False)):
-        page = open_page(Stepper(PAPER, "B()E"), width=width)
+        page.set_viewport_size({"width": width, "height": 900})
         rules, history = page.locator(".rules").bounding_box(), page.locator(".history").bounding_box()
         assert (history["x"] > rules["x"] + rules["width"]) == beside
         assert (history["y"] > rules["y"] + rules["height"]) != beside
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(theme, open_page):
-    page = open_page(Stepper(PAPER, "B()E"), Stepper(LONG, ["one"]), Predict("?", ["a", "b"], 0, "`c`"), theme=theme)
+def test_axe_finds_nothing(open_page):
+    page = open_page(stepper(PAPER, "B()E"), stepper(LONG, ("one",)), Predict("?", ["a", "b"], 0, "`c`"))
     page.get_by_label("Word").first.fill("x")
     page.get_by_role("button", name="Step").first.click()
-    page.evaluate(AXE)
-    assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))") == []
+    assert axe(page) == []
     page.get_by_label("b", exact=True).check()
     press(page, "Commit")
-    assert page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))") == []
+    assert axe(page) == []
 
 
 def test_hostile_names_are_shown_as_text(open_page):
-    page = open_page(Stepper(NAMED), Predict(HOSTILE, [HOSTILE, "`<i>`"], 0, HOSTILE))
+    page = open_page(stepper(NAMED), Predict(HOSTILE, [HOSTILE, "`<i>`"], 0, HOSTILE))
     for shown, now in zip(walk(page, "Step", 9), NAMED.trace("", 9), strict=True):
         agrees(shown, NAMED, now)
     assert page.locator(".status .q").text_content() == "<!--"
@@ -316,7 +320,7 @@ def test_hostile_names_are_shown_as_text(open_page):
 
 
 def test_two_equal_widgets_run_on_their_own(open_page):
-    page = open_page(Stepper(PAPER, "B()E"), Stepper(PAPER, "B()E"))
+    page = open_page(stepper(PAPER, "B()E"), stepper(PAPER, "B()E"))
     page.get_by_role("button", name="Step").last.click()
     assert page.locator(".turing-stepper").evaluate_all("all => all.map(root => root.dataset.step)") == [
         "0",
@@ -325,10 +329,10 @@ def test_two_equal_widgets_run_on_their_own(open_page):
 
 
 def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
-    page = open_page(Stepper(PAPER, "B()E"), java_script_enabled=False)
+    page = open_page(stepper(PAPER, "B()E"), java_script_enabled=False)
     assert page.locator(".turing-fallback pre").is_visible()
     assert "V  B[*]*E" in page.locator(".turing-fallback pre").text_content()
-    page = open_page(Stepper(PAPER, "B()E"))
+    page = open_page(stepper(PAPER, "B()E"))
     assert not page.locator(".turing-fallback").is_visible()
     page.emulate_media(media="print")
     assert page.locator(".turing-fallback").is_visible()
@@ -339,8 +343,7 @@ def test_a_module_that_throws_leaves_the_fallback_and_reports_to_the_console(ope
     class Broken(Stepper):
         _esm = "export default { render({ el }) { el.append('half'); throw new Error('broken on purpose'); } }"
 
-    page = open_page(Stepper(PAPER, "B()E"))
-    page.route("**/*", lambda route: route.continue_())
+    page = open_page(stepper(PAPER, "B()E"))
     with page.expect_console_message(lambda message: message.type == "error") as message:
         page.set_content(page_of(Broken(PAPER, "B()E")))
     assert "broken on purpose" in message.value.text
