@@ -209,13 +209,13 @@ def zoo_is_exact(name: str, dtype: torch.dtype, most: int) -> int:
     words = [sample.word for sample in samples]
     T = min(most, max(sample.steps for sample in samples) + 1)
     bits = (T + max(map(len, words)) - 1).bit_length()
-    assert same_as_the_papers(zoo[name], words, min(T, 12), dtype, bits=bits) > 0
+    assert same_as_the_papers(zoo[name], words, min(T, 8), dtype, bits=bits) > 0
     return exact(zoo[name], words, T, dtype, bits=bits)
 
 
 @pytest.mark.parametrize(("name", "dtype"), zip(NAMES, itertools.cycle(DTYPES)), ids=str)
-def test_machines_of_the_zoo_are_exact_for_24_steps(name, dtype):
-    assert zoo_is_exact(name, dtype, 24) >= 6
+def test_machines_of_the_zoo_are_exact_for_12_steps(name, dtype):
+    assert zoo_is_exact(name, dtype, 12) >= 6
 
 
 @slow
@@ -246,10 +246,10 @@ def random_machines_are_exact(examples: int, T: int) -> tuple[int, int]:
     return long, steps
 
 
-def test_10_random_machines_are_exact():
-    long, steps = random_machines_are_exact(10, 24)
-    assert long >= 3
-    assert steps >= 150
+def test_8_random_machines_are_exact():
+    long, steps = random_machines_are_exact(8, 24)
+    assert long >= 2
+    assert steps >= 100
 
 
 @slow
