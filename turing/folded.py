@@ -41,9 +41,9 @@ class Detect(Layer):
 class Carry(Layer):
     """What the rule says, and for each position bit whether a carry or a borrow comes in.
 
-    ``both`` and ``none`` are the carry and the borrow into bit k where bit k is 1, as in
-    :class:`turing.adders.LookaheadAdder`: the second matrix of :class:`turing.dnf.Transition`, which holds δ, and
-    the first one of the adder in one.
+    ``bit_carry`` and ``bit_borrow`` say whether it meets a 1. This is the second
+    matrix of :class:`turing.dnf.Transition`, which holds δ, and the first one of
+    :class:`turing.adders.LookaheadAdder`, in one.
 
     Chapter: :doc:`/book/08_fast`.
     """
