@@ -384,7 +384,7 @@ def test_with_a_weight_scaled_by_1_5_every_engine_has_torchs_vectors_or_refuses(
     net = compiled(BALANCED, 32)
     total = scaled(net, some_of_each_layer(net, 3), 8)
     assert total["odd"] >= 12
-    assert total["refused"] >= 10
+    assert total["refused"] >= 6
     assert agree(net, [CHANGED]) == BALANCED.run(CHANGED).steps  # all is as it was
 
 
