@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from turing.attention import Attention
 from turing.engine.index import Refusal, check_heads, flat, refused
@@ -19,6 +18,8 @@ from turing.wcm import WCM21
 from turing.wcm.network import Reader
 
 __all__ = ["Indexed"]
+
+SLICES = ("pos1", "pos2", "pos3", "scr3", "scr1", "scr2", "sym2")
 
 
 class Indexed:
@@ -36,13 +37,18 @@ class Indexed:
             raise Refusal('engine="indexed" computes on the CPU. Move the network there: network.cpu().')
         Reader(network, word)  # refuses a word that is too long
         self.network, self.layout, self.step = network, network.layout, 0
-        layers = [(name, module, flat(module)) for name, module in network.pipeline.items()]
-        heads = [k for k, (_, module, _) in enumerate(layers) if isinstance(module, Attention)]
+        layers = [
+            (name, [(part.weight.detach(), part.bias.detach(), isinstance(part, Layer)) for part in flat(module)])
+            for name, module in network.pipeline.items()
+        ]
+        heads = [k for k, module in enumerate(network.pipeline.values()) if isinstance(module, Attention)]
         self.before, self.behind = layers[: heads[0]], layers[heads[-1] + 1 :]
         self.column = network.initial(word).detach()
         tape = network.encode(word).detach().numpy()
-        bits, symbols = self.layout.pos2.slice, self.layout.sym1.slice
-        self.word = {row[bits].tobytes(): row[symbols].copy() for row in tape}
+        self.bits, self.slices = np.arange(network.bits), [self.layout[name].slice for name in SLICES]
+        self.beta = np.zeros(network.bits, tape.dtype)  # the number of the column, in bits
+        position, symbol = self.layout.pos2.slice, self.layout.sym1.slice
+        self.word = {row[position].tobytes(): row[symbol].copy() for row in tape}
         self.visits: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by position: number and what was written
         self.known: set[bytes] = set()  # positions that are bits
 
@@ -62,41 +68,41 @@ class Indexed:
             yield found
 
     def _advance(self, seen: dict[str, Tensor] | None) -> None:
-        layout = self.layout
         y = self._through(self.before, self.column, seen)
         v = y.numpy()  # the same memory
-        stamp, own, asked = v[layout.pos1.slice], v[layout.pos2.slice].tobytes(), v[layout.pos3.slice].tobytes()
-        beta = np.array([self.step >> k & 1 for k in range(self.network.bits)], v.dtype)
-        if own not in self.known or asked not in self.known or v[layout.scr3.slice].any() or (stamp != beta).any():
+        stamp, own, asked, number, fetched, symbol, written = map(v.__getitem__, self.slices)
+        beta, own, asked, written = self.beta, own.tobytes(), asked.tobytes(), written.copy()
+        if own not in self.known or asked not in self.known or number.any() or (stamp != beta).any():
             refused(self.network, self.step, v)
             self.known |= {own, asked}
-        written = v[layout.sym2.slice].copy()
         self.visits[own] = beta, written
         if self.step == 0:
             self.first = written
-        number, fetched = self.visits.get(asked, (None, self.first))
-        if number is not None:
-            v[layout.scr4["visited"]] += 1
+        last, there = self.visits.get(asked, (None, self.first))
+        if last is not None:
+            v[self.layout.scr4["visited"]] += 1
         self._note(seen, "visited", y)
-        for j in reversed(range(self.network.bits)) if seen is not None else ():
-            v[layout.scr3[j]] += 0 if number is None else number[j]
+        for j in reversed(range(len(beta))) if seen is not None else ():
+            number[j] += 0 if last is None else last[j]
             self._note(seen, f"search{j}", y)
-        if seen is None and number is not None:
-            v[layout.scr3.slice] += number
-        v[layout.scr1.slice] += fetched
+        if seen is None and last is not None:
+            number += last
+        fetched += there
         self._note(seen, "last", y)
-        if (symbol := self.word.get(asked)) is not None:
-            v[layout.scr2.slice] += symbol
+        if asked in self.word:
+            symbol += self.word[asked]
         self._note(seen, "initial", y)
         self.column = self._through(self.behind, y, seen).clone()
         self.step += 1
-        self.column.numpy()[layout.pos1.slice] += [self.step >> k & 1 for k in range(self.network.bits)]
+        self.beta = (self.step >> self.bits & 1).astype(v.dtype)
+        self.column.numpy()[self.slices[0]] += self.beta
 
     def _through(self, layers: list, x: Tensor, seen: dict[str, Tensor] | None) -> Tensor:
-        for name, _, parts in layers:
-            for part in parts:
-                x = F.linear(x, part.weight, part.bias)
-                x = x.relu_() if isinstance(part, Layer) else x
+        for name, parts in layers:
+            for weight, bias, relu in parts:
+                x = torch.addmv(bias, weight, x)
+                if relu:
+                    x.relu_()
             self._note(seen, name, x)
         return x
 

@@ -21,11 +21,11 @@ STEP, USED, HEAD, HERE, STATE = range(5)
 # Where the slices of a column begin; the last four are sizes.
 ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS, WIDTH = range(15)
 # A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, where the vector is recorded,
-# and whether its numbers are whole. A row of ``inputs``: its place, the first place that it has a weight for, how many
-# blocks of weights follow, and where these begin.
+# and whether its numbers are whole. A row of ``inputs``: the first place that it has a weight for, how many blocks of
+# weights follow, and where these begin.
 INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE = range(7)
-PLACE_OF, START, BLOCKS, WEIGHT = range(4)
-BLOCK = 8  # weights that are taken at once
+START, BLOCKS, WEIGHT = range(3)
+BLOCK = 8  # weights, or inputs, that are taken at once
 # A row of ``slots``: the cell, the step of the last visit or -1, the symbol of the word or -1, and the symbol that the
 # report has there.
 CELL_OF, LAST, WORD, MARK = range(4)
@@ -74,7 +74,7 @@ def _key(x, start, bits):
     """The bits of a stretch as one number."""
     key = U(0)
     for k in range(bits):
-        key |= U(np.int64(x[start + k])) << k
+        key |= U(np.int32(x[start + k]) & np.int32(1)) << k
     return key
 
 
@@ -94,8 +94,10 @@ def _bit(value):
 
 
 @njit(cache=True)
-def _add(value, sums, start, blocks, weights, weight):
-    for i in range(blocks * U(BLOCK)):
+def _add(value, row, inputs, weights, sums, y):
+    """The weights of one input, times its value, to the sums that begin at ``y``."""
+    start, weight = y + inputs[row, START], inputs[row, WEIGHT]
+    for i in range(inputs[row, BLOCKS] * U(BLOCK)):
         sums[start + i] += value * weights[weight + i]
 
 
@@ -110,20 +112,25 @@ def _forward(first, last, layers, inputs, weights, biases, vectors, known, sums,
     for number in range(first, last):
         at, bias, n, m = layers[number, INPUT], layers[number, BIAS], layers[number, IN], layers[number, OUT]
         x, y, anew = number * wide, (number + U(1)) * wide, odd[number] != 0 or not layers[number, WHOLE]
-        for j in range(at, at + n):
-            place = x + inputs[j, PLACE_OF]
-            value, before = vectors[place], known[place]
-            if value != before:
-                known[place] = value
-                odd[number] += np.int64(not _bit(value)) - np.int64(not _bit(before))
-                _add(value - before, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
+        for block in range(x, x + n, U(BLOCK)):
+            changed = np.int32(0)
+            for place in range(block, block + U(BLOCK)):
+                changed |= np.int32(vectors[place] != known[place])
+            if not changed:
+                continue
+            for place in range(block, block + U(BLOCK)):
+                value, before = vectors[place], known[place]
+                if value != before:
+                    known[place] = value
+                    odd[number] += np.int64(not _bit(value)) - np.int64(not _bit(before))
+                    _add(value - before, at + place - x, inputs, weights, sums, y)
         if anew or odd[number] != 0:
             for i in range(m):
                 sums[y + i] = biases[bias + i]
-            for j in range(at, at + n):
-                value = vectors[x + inputs[j, PLACE_OF]]
+            for place in range(x, x + n):
+                value = vectors[place]
                 if value != 0:
-                    _add(value, sums, y + inputs[j, START], inputs[j, BLOCKS], weights, inputs[j, WEIGHT])
+                    _add(value, at + place - x, inputs, weights, sums, y)
         if layers[number, RELU]:
             for i in range(m):
                 total = sums[y + i]

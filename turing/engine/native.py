@@ -50,20 +50,22 @@ class Program:
             for part in parts:
                 W, b = (numbers.detach().cpu().numpy() for numbers in (part.weight, part.bias))
                 begin = len(inputs)
-                for place in W.any(axis=0).nonzero()[0]:
-                    rows = W[:, place].nonzero()[0]
-                    blocks = (rows[-1] - rows[0]) // kernel.BLOCK + 1
+                for column in W.T:
+                    rows = column.nonzero()[0]
+                    start, end = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
+                    blocks = -(-(end - start) // kernel.BLOCK)
                     span = np.zeros(blocks * kernel.BLOCK, self.dtype)
-                    span[rows - rows[0]] = W[rows, place]
+                    span[: end - start] = column[start:end]
                     weights.append(span)
-                    inputs.append([place, rows[0], blocks, size])
+                    inputs.append([start, blocks, size])
                     size += len(span)
+                inputs += [[0, 0, size]] * (-W.shape[1] % kernel.BLOCK)  # whole blocks of inputs
                 whole = self._whole(W, b)
                 end = recorded if part is parts[-1] else 0
                 bias = sum(map(len, biases))
                 layers.append([begin, bias, len(inputs) - begin, len(b), isinstance(part, Layer), end, whole])
                 biases.append(b)
-        self.layers, self.inputs = np.array(layers, np.uint64), np.array(inputs, np.uint64).reshape(-1, 4)
+        self.layers, self.inputs = np.array(layers, np.uint64), np.array(inputs, np.uint64).reshape(-1, 3)
         self.weights, self.biases = np.concatenate(weights), np.concatenate(biases)
         self.heads, self.recorded = map(np.uint64, heads[0])
         self.widest = max(*self.widths, *(int(row[3]) for row in layers)) + kernel.BLOCK
