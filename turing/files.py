@@ -6,6 +6,13 @@ A file is JSON. A network of plain layers is the dictionary of :mod:`turing.netw
 the name of each parameter its ``shape`` and, as [index, …, value], the ``values`` that are not 0. Of an SS95 network
 these are the numbers that it runs on: whole ones if it is exact, else floats.
 
+A transformer's file says also how its numbers work together, so that whoever reads it needs no ``turing``:
+``layouts`` names the places of its vectors, as in :mod:`turing.network`; the first one is a column's. ``modules``
+has an entry for each step of the pipeline, in order: ``name``, ``layout`` (the number of the layout of what leaves
+it), and either ``layers``, each with the names of its ``weight`` and ``bias`` and whether a ``relu`` follows, or, for
+a head, ``over`` (``"columns"`` or ``"word"``), ``kappa`` and ``average``; its numbers are
+``pipeline.<name>.query.weight`` and so on.
+
 Chapter: :doc:`/book/05_wcm`.
 """
 
@@ -114,10 +121,43 @@ def _compiled(network: nn.Module) -> dict:
         "machine": json.loads(network.machine.dumps("json")),
         "options": network.options,
         "dtype": dtype,
+        **_modules(network),
         "weights": {
             name: {"shape": list(numbers.shape), "values": _values(numbers.cpu())} for name, numbers in stored.items()
         },
     }
+
+
+def _modules(network: nn.Module) -> dict:
+    """The pipeline of a transformer: what its modules are made of, and the names of the places between them."""
+    from turing.attention import Attention
+    from turing.gates import Layer, Readout
+    from turing.wcm import WCM21
+
+    if not isinstance(network, WCM21):
+        return {}
+    layouts, modules = [], []
+    for name in ("column", *network.pipeline):
+        layout = [[part.name, list(part.labels) or part.size] for part in network.layout_of(name)]
+        layouts += [layout] if layout not in layouts else []
+        if name == "column":
+            continue
+        module, entry = network.pipeline[name], {"name": name, "layout": layouts.index(layout)}
+        if isinstance(module, Attention):
+            over = "columns" if module.looks_at == "column" else "word"
+            modules.append(entry | {"over": over, "kappa": module.kappa, "average": module.average})
+            continue
+        parts = {"": module} if isinstance(module, Readout) else {f"{k}.": part for k, part in enumerate(module)}
+        layers = [
+            {
+                "weight": f"pipeline.{name}.{at}weight",
+                "bias": f"pipeline.{name}.{at}bias",
+                "relu": isinstance(part, Layer),
+            }
+            for at, part in parts.items()
+        ]
+        modules.append(entry | {"layers": layers})
+    return {"layouts": layouts, "modules": modules}
 
 
 def _values(numbers: Tensor) -> list[list]:
@@ -147,6 +187,9 @@ def _rebuilt(data: dict) -> nn.Module:
     own = _stored(network)
     for name in sorted(own.keys() ^ weights.keys()):
         raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")
+    for key, here in _modules(network).items():
+        if data.get(key) != here:
+            raise ValueError(f'"{key}" is not what {construction} with these options has')
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(_numbers(name, weights[name], parameter))

@@ -39,37 +39,42 @@ class Detect(Layer):
 
 
 class Carry(Layer):
-    """What the rule says, and for each position bit whether a carry or a borrow comes in.
+    """What the rule says, and for each bit whether a carry or borrow comes.
 
-    ``bit_carry`` and ``bit_borrow`` say whether it meets a 1. This is the second
-    matrix of :class:`turing.dnf.Transition`, which holds δ, and the first one of
-    :class:`turing.adders.LookaheadAdder`, in one.
+    ``bit_carry`` and ``bit_borrow`` say whether it meets a 1. This is the
+    second matrix of :class:`turing.dnf.Transition`, which holds δ, and the
+    first one of :class:`turing.adders.LookaheadAdder`, in one.
 
     Chapter: :doc:`/book/08_fast`.
     """
 
     def __init__(self, transition: Transition, before: Layout):
         layout, wide, _ = transition.layouts
+        parts = [layout[name] for name in ("st", "sym2", "scr5")]
+        carries = ("carry", "borrow", "bit_carry", "bit_borrow")
         bits = len(layout.pos2)
         after = Layout(
-            **{part.name: part.labels or len(part) for part in map(layout.__getitem__, ("st", "sym2", "scr5"))},
-            **dict.fromkeys(("pos1", "pos2", "carry", "borrow", "bit_carry", "bit_borrow"), bits),
+            **{part.name: part.labels or len(part) for part in parts},
+            **dict.fromkeys(("pos1", "pos2", *carries), bits),
         )
-        W, b = torch.zeros(after.width, before.width), torch.zeros(after.width)
+        W = torch.zeros(after.width, before.width)
+        b = torch.zeros(after.width)
         rule = transition[1].weight.detach()[:, list(wide.det)]
         right, left = rule[layout.scr5["R"]], rule[layout.scr5["L"]]
-        for name in ("st", "sym2", "scr5"):
-            W[after[name].slice, before.det.slice] = rule[layout[name].slice]
+        moves = ("carry", right, 1), ("borrow", left, -1)
+        for part in parts:
+            W[after[part.name].slice, before.det.slice] = rule[part.slice]
         for name in ("pos1", "pos2"):
             W[after[name].slice, before[name].slice] = torch.eye(bits)
         for k in range(bits):
             bit, below = before.pos2[k], list(before.pos2)[:k]
-            for name, move, sign in (("carry", right, 1), ("borrow", left, -1)):
+            for name, move, sign in moves:
                 alone, with_bit = after[name][k], after[f"bit_{name}"][k]
                 W[[alone, with_bit], before.det.slice] = move
                 W[alone, below] = W[with_bit, below] = sign
-                b[alone] = -k if sign > 0 else 0  # all ones below, or all zeros
-                W[with_bit, bit], b[with_bit] = 1, b[alone] - 1  # and the bit itself
+                b[alone] = -k if sign > 0 else 0  # ones below, or zeros
+                W[with_bit, bit] = 1  # and the bit itself
+                b[with_bit] = b[alone] - 1
         super().__init__(W, b)
         self.layouts = [before, after]
 

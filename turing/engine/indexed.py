@@ -70,9 +70,11 @@ class Indexed:
     def _advance(self, seen: dict[str, Tensor] | None) -> None:
         y = self._through(self.before, self.column, seen)
         v = y.numpy()  # the same memory
-        stamp, own, asked, number, fetched, symbol, written = map(v.__getitem__, self.slices)
-        beta, own, asked, written = self.beta, own.tobytes(), asked.tobytes(), written.copy()
-        if own not in self.known or asked not in self.known or number.any() or (stamp != beta).any():
+        parts = map(v.__getitem__, self.slices)
+        stamp, own, asked, number, fetched, symbol, written = parts
+        own, asked, written = own.tobytes(), asked.tobytes(), written.copy()
+        beta, new = self.beta, not self.known.issuperset((own, asked))
+        if new or number.any() or (stamp != beta).any():
             refused(self.network, self.step, v)
             self.known |= {own, asked}
         self.visits[own] = beta, written

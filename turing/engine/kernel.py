@@ -21,11 +21,13 @@ STEP, USED, HEAD, HERE, STATE = range(5)
 # Where the slices of a column begin; the last four are sizes.
 ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS, WIDTH = range(15)
 # A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, where the vector is recorded,
-# and whether its numbers are whole. A row of ``inputs``: the first place that it has a weight for, how many blocks of
-# weights follow, and where these begin.
-INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE = range(7)
+# whether its numbers are whole, and which ``looks`` are its own: each is where a block of inputs begins that has some
+# weight. A row of ``inputs``: the first place that it has a weight for, how many blocks of weights follow, and where
+# these begin.
+INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE, LOOK, LOOKED = range(9)
 START, BLOCKS, WEIGHT = range(3)
-BLOCK = 8  # weights, or inputs, that are taken at once
+BLOCK = 8  # weights that are taken at once
+WORDS = 4  # of 64 bits, of inputs that are compared at once
 # A row of ``slots``: the cell, the step of the last visit or -1, the symbol of the word or -1, and the symbol that the
 # report has there.
 CELL_OF, LAST, WORD, MARK = range(4)
@@ -59,23 +61,15 @@ def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
 
 
 @njit(cache=True)
-def _faults(x, start, bits):
-    """How many numbers of a stretch are neither 0 nor 1."""
-    faults = np.int32(0)
+def _bits(x, start, bits):
+    """The bits of a stretch as one number, and whether one of them is neither 0 nor 1."""
+    key, fault = U(0), np.int32(0)
     zero, one = x.dtype.type(0), x.dtype.type(1)
     for k in range(bits):
         value = x[start + k]
-        faults |= np.int32(value != zero) & np.int32(value != one)
-    return faults
-
-
-@njit(cache=True)
-def _key(x, start, bits):
-    """The bits of a stretch as one number."""
-    key = U(0)
-    for k in range(bits):
-        key |= U(np.int32(x[start + k]) & np.int32(1)) << k
-    return key
+        key |= U(value == one) << k
+        fault |= np.int32(value != zero) & np.int32(value != one)
+    return key, fault
 
 
 @njit(cache=True)
@@ -102,39 +96,58 @@ def _add(value, row, inputs, weights, sums, y):
 
 
 @njit(cache=True)
-def _forward(first, last, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row):
-    """The layers from ``first`` to ``last``, each from its row of ``vectors`` to the next one.
+def _same(now, old, word):
+    """Whether four words of a vector are what they were."""
+    return (
+        (now[word] ^ old[word])
+        | (now[word + U(1)] ^ old[word + U(1)])
+        | (now[word + U(2)] ^ old[word + U(2)])
+        | (now[word + U(3)] ^ old[word + U(3)])
+    ) == U(0)
 
-    A layer keeps its sums from step to step, and adds what has changed. That is exact for whole weights and inputs
-    that are 0 or 1; where one is not, all is added up anew, now and at the next step.
+
+@njit(cache=True)
+def _forward(
+    first, last, layers, looks, inputs, weights, biases, vectors, known,
+    now, old, sums, odd, wide, record, row,
+):  # fmt: skip
+    """The layers from ``first`` to ``last``, each from vector to vector.
+
+    A layer keeps its sums from step to step, and adds what has changed.
+    That is exact for whole weights and inputs that are 0 or 1; where one
+    is not, all is added up anew, now and at the next step.
     """
-    zero = biases.dtype.type(0)
+    zero, in_word = biases.dtype.type(0), U(8 // biases.itemsize)
     for number in range(first, last):
-        at, bias, n, m = layers[number, INPUT], layers[number, BIAS], layers[number, IN], layers[number, OUT]
-        x, y, anew = number * wide, (number + U(1)) * wide, odd[number] != 0 or not layers[number, WHOLE]
-        for block in range(x, x + n, U(BLOCK)):
-            changed = np.int32(0)
-            for place in range(block, block + U(BLOCK)):
-                changed |= np.int32(vectors[place] != known[place])
-            if not changed:
+        at, bias = layers[number, INPUT], layers[number, BIAS]
+        n, m = layers[number, IN], layers[number, OUT]
+        x, y = number * wide, (number + U(1)) * wide
+        anew = odd[number] != 0 or not layers[number, WHOLE]
+        for k in range(layers[number, LOOK], layers[number, LOOKED]):
+            block = x + looks[k]
+            if _same(now, old, block // in_word):
                 continue
-            for place in range(block, block + U(BLOCK)):
+            for place in range(block, block + U(WORDS) * in_word):
                 value, before = vectors[place], known[place]
                 if value != before:
                     known[place] = value
-                    odd[number] += np.int64(not _bit(value)) - np.int64(not _bit(before))
-                    _add(value - before, at + place - x, inputs, weights, sums, y)
+                    odd[number] += np.int64(not _bit(value))
+                    odd[number] -= np.int64(not _bit(before))
+                    change, own = value - before, at + place - x
+                    _add(change, own, inputs, weights, sums, y)
         if anew or odd[number] != 0:
             for i in range(m):
                 sums[y + i] = biases[bias + i]
             for place in range(x, x + n):
                 value = vectors[place]
                 if value != 0:
-                    _add(value, at + place - x, inputs, weights, sums, y)
+                    own = at + place - x
+                    _add(value, own, inputs, weights, sums, y)
         if layers[number, RELU]:
             for i in range(m):
                 total = sums[y + i]
-                vectors[y + i] = zero if total < zero else total  # what is no number stays none
+                # written so that what is no number stays none
+                vectors[y + i] = zero if total < zero else total
         else:
             for i in range(m):
                 vectors[y + i] = sums[y + i]
@@ -150,8 +163,8 @@ def _note(record, at, vectors, place, width):
 
 @njit(cache=True, nogil=True)
 def advance(
-    layers, heads, inputs, weights, biases, where, halting, blank, vectors, known, sums, odd, wide, table, keys, slots,
-    wrote, first, count, limit, guarded, record, width, recorded,
+    layers, heads, looks, inputs, weights, biases, where, halting, blank, vectors, known, sums, odd, wide, table, keys,
+    slots, wrote, first, count, limit, guarded, record, width, recorded,
 ):  # fmt: skip
     """Up to ``limit`` more steps from the column in ``vectors``, in place; how the call ends.
 
@@ -163,26 +176,27 @@ def advance(
     sym2, scr1, scr2, scr3, scr4 = y + where[SYM2], y + where[SCR1], y + where[SCR2], y + where[SCR3], y + where[SCR4]
     mask = ~U(0) if bits == U(64) else (U(1) << bits) - U(1)
     unit, unsure, recording = biases.dtype.type(1), biases.dtype.type(UNCLEAR), len(record) > 0
+    now, old = vectors.view(np.uint64), known.view(np.uint64)
     for step in range(limit):
         if count[USED] + 2 > len(keys):
             return ROOM
         row = U(step) * width
         if recording:
             _note(record, row, vectors, U(0), w)
-        _forward(U(0), heads, layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
+        _forward(
+            U(0), heads, layers, looks, inputs, weights, biases, vectors, known, now, old, sums, odd, wide, record, row
+        )
 
-        if (
-            _faults(vectors, pos1, bits)
-            + _faults(vectors, pos2, bits)
-            + _faults(vectors, pos3, bits)
-            + _faults(vectors, scr3, bits)
-        ):
+        time, fault_1 = _bits(vectors, pos1, bits)
+        own, fault_2 = _bits(vectors, pos2, bits)
+        asked, fault_3 = _bits(vectors, pos3, bits)
+        begun, fault_4 = _bits(vectors, scr3, bits)
+        if fault_1 | fault_2 | fault_3 | fault_4:
             return NO_BIT
-        if _key(vectors, pos1, bits) != U(count[STEP]) & mask:
+        if time != U(count[STEP]) & mask:
             return TIME
-        if _key(vectors, scr3, bits) != U(0):
+        if begun != U(0):
             return SEARCH
-        own, asked = _key(vectors, pos2, bits), _key(vectors, pos3, bits)
         here = _slot(own, NOWHERE, blank, g, table, keys, slots, wrote, count)
         slots[here, LAST] = count[STEP]
         for k in range(g):
@@ -214,7 +228,24 @@ def advance(
         if recording:
             _note(record, at + w + w, vectors, y, w)
 
-        _forward(heads, U(len(layers)), layers, inputs, weights, biases, vectors, known, sums, odd, wide, record, row)
+        _forward(
+            heads,
+            U(len(layers)),
+            layers,
+            looks,
+            inputs,
+            weights,
+            biases,
+            vectors,
+            known,
+            now,
+            old,
+            sums,
+            odd,
+            wide,
+            record,
+            row,
+        )
         count[STEP] += 1
         for i in range(w):
             vectors[i] = vectors[after + i]

@@ -41,7 +41,8 @@ class Program:
         self.network, self.kernel = network, kernel
         self.dtype = next(network.parameters()).detach().cpu().numpy().dtype
         self.widths = [network.layout_of(name).width for name in ("column", *network.pipeline)]
-        ends, layers, inputs, weights, biases, size = np.cumsum(self.widths), [], [], [], [], 0
+        ends, layers, looks, inputs, weights, biases, filled = np.cumsum(self.widths), [], [], [], [], [], 0
+        size = kernel.BLOCK
         heads = []
         for module, recorded in zip(network.pipeline.values(), ends, strict=False):
             if isinstance(module, Attention):
@@ -52,23 +53,26 @@ class Program:
                 begin = len(inputs)
                 for column in W.T:
                     rows = column.nonzero()[0]
-                    start, end = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
-                    blocks = -(-(end - start) // kernel.BLOCK)
-                    span = np.zeros(blocks * kernel.BLOCK, self.dtype)
-                    span[: end - start] = column[start:end]
+                    first, end = (rows[0] // size, rows[-1] // size + 1) if len(rows) else (0, 0)
+                    span = np.zeros((end - first) * size, self.dtype)
+                    span[rows - first * size] = column[rows]
+                    inputs.append([first * size, end - first, filled])
                     weights.append(span)
-                    inputs.append([start, blocks, size])
-                    size += len(span)
-                inputs += [[0, 0, size]] * (-W.shape[1] % kernel.BLOCK)  # whole blocks of inputs
+                    filled += len(span)
+                inputs += [[0, 0, 0]] * (-len(inputs) % size)  # whole blocks of inputs, too
                 whole = self._whole(W, b)
                 end = recorded if part is parts[-1] else 0
                 bias = sum(map(len, biases))
-                layers.append([begin, bias, len(inputs) - begin, len(b), isinstance(part, Layer), end, whole])
+                look = len(looks)
+                some = kernel.WORDS * 8 // self.dtype.itemsize
+                looks += [k for k in range(0, W.shape[1], some) if W[:, k : k + some].any()]
+                layers.append([begin, bias, W.shape[1], len(b), isinstance(part, Layer), end, whole, look, len(looks)])
                 biases.append(b)
+        self.looks = np.array(looks, np.uint64)
         self.layers, self.inputs = np.array(layers, np.uint64), np.array(inputs, np.uint64).reshape(-1, 3)
         self.weights, self.biases = np.concatenate(weights), np.concatenate(biases)
         self.heads, self.recorded = map(np.uint64, heads[0])
-        self.widest = max(*self.widths, *(int(row[3]) for row in layers)) + kernel.BLOCK
+        self.widest = -(-max(*self.widths, *(row[3] for row in layers)) // size) * size
         layout, machine = network.layout, network.machine
         sizes = len(machine.states), len(machine.symbols), network.bits, layout.width
         self.where = np.array([*(layout[name].start for name in SLICES), *sizes], np.uint64)
@@ -124,6 +128,11 @@ class Native:
     def state(self) -> str:
         return self.program.network.machine.states[self.count[self.program.kernel.STATE]]
 
+    @property
+    def head(self) -> int:
+        """The cell of the head, as a guarded run has read it."""
+        return int(self.count[self.program.kernel.HEAD])
+
     def room(self, size: int) -> None:
         """Make room for so many cells."""
         used, kernel = self.used, self.program.kernel
@@ -150,9 +159,9 @@ class Native:
         end, begun = self.steps + steps, self.steps
         while self.status in (kernel.LIMIT, kernel.ROOM) and self.steps < end:
             self.status = kernel.advance(
-                program.layers, program.heads, program.inputs, program.weights, program.biases, program.where,
-                program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(), self.sums.ravel(), self.odd,
-                np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote, self.first, self.count,
+                program.layers, program.heads, program.looks, program.inputs, program.weights, program.biases,
+                program.where, program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(),
+                self.sums.ravel(), self.odd, np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote, self.first, self.count,
                 min(end - self.steps, MOST), self.guarded, record[self.steps - begun :].ravel(),
                 np.uint64(record.shape[-1]), program.recorded,
             )  # fmt: skip

@@ -6,11 +6,12 @@ Chapter: :doc:`/book/00_machines`.
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from turing.machine import Run, TuringMachine, _count, _limit
+from turing.machine import Configuration, Run, TuringMachine, _count, _limit
 from turing.pictures.base import (
     GROUND,
     INK,
@@ -35,34 +36,51 @@ MOST_TAPE = 1_000_000_000  # cells; more than any run visits
 
 
 def space_time(
-    source: Run | TuringMachine, word: Iterable[str] = "", max_steps: int = 10_000, cells: range | None = None
+    source: Run | TuringMachine | Sequence[Configuration],
+    word: Iterable[str] = "",
+    max_steps: int = 10_000,
+    cells: range | None = None,
+    alt: str | None = None,
 ) -> Picture:
     """Draw a run, one configuration a row, time running down; the head is the inverted cell.
 
     ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` are
     drawn. ``cells`` chooses the stretch of tape; the default is every cell of the word and
     every cell visited. Long runs are drawn in pixels, and very long ones leave out rows
-    evenly; the picture then says so.
+    evenly; the picture then says so. ``alt`` takes the place of the text that is made for
+    those who cannot see it.
 
     >>> import turing
     >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)
     Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I, \
 visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
 
+    If you have chosen the moments yourself, ``source`` is the list of their configurations:
+
+    >>> moments = list(turing.zoo["bb4"].trace())[::25]
+    >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)
+    Space–time diagram of 5 moments, from step 0 to step 100, time running down. \
+One column for every 3 cells.
+
     Chapter: :doc:`/book/00_machines`.
     """
     if isinstance(source, TuringMachine):
         run = source.run(word, max_steps)
-    elif not isinstance(source, Run):
-        raise TypeError(f"space_time draws a Run or a TuringMachine, and {source!r} was given.")
+    elif not isinstance(source, Run) and not _listed(source):
+        raise TypeError(
+            f"space_time draws a Run or a TuringMachine, and {source!r} was given. "
+            f"A list of configurations will do as well."
+        )
     elif word != "":
         raise ValueError(f"A run has its word already, and the word {word!r} was given too. Leave it out.")
     else:
         run = source
-    if cells is not None and not (isinstance(cells, range) and cells.step == 1 and cells):
+    if cells is not None and not (isinstance(cells, range) and cells.step > 0 and cells):
         raise ValueError(f"cells is a range such as range(-3, 8), and {cells!r} was given.")
     if cells is not None and cells.stop - cells.start > MOST_TAPE:
         raise ValueError(f"cells is a range of at most {MOST_TAPE:,} cells, and {cells!r} was given. Choose fewer.")
+    if not isinstance(run, Run):
+        return _moments(sorted(run, key=lambda now: now.step), cells, alt)
     steps = min(run.steps, _limit(max_steps))
     # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
     word, heads = None, set()
@@ -73,22 +91,35 @@ visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
         cells = range(min(heads | word.keys()), max(heads | word.keys()) + 1)
 
     stride = -(-(steps + 1) // MOST_PIXEL_ROWS)
-    shown = cells[:: -(-len(cells) // MOST_PIXEL_COLUMNS)]
+    shown = _shown(cells)
     rows = []
     for now in islice(run.trace, steps + 1):
         if now.step % stride == 0 or now.step == steps:
-            tape = now.tape
-            rows.append(_Row(now.step, now.state, now.head, [tape.get(cell) for cell in shown]))
+            rows.append(_row(now, shown))
     left_out = []
     if steps < run.steps:
         left_out.append(f"The first {steps:,} of {run.steps:,} steps.")
     if stride > 1:
         left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
-    if shown.step > 1:
-        left_out.append(f"One column for every {shown.step} cells.")
-    alt = _story(run, list(word.values()), rows[0], heads, now, left_out)
-    draw = _cells if len(rows) <= MOST_ROWS and len(shown) <= MOST_CELLS else _pixels
-    return draw(rows, shown, now._blank, alt, left_out)
+    left_out += _between(shown)
+    alt = alt or _story(run, list(word.values()), rows[0], heads, now, left_out)
+    return _draw(rows, shown, now._blank, alt, left_out)
+
+
+def _listed(source: object) -> bool:
+    return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(now, Configuration) for now in source)
+
+
+def _moments(moments: Sequence[Configuration], cells: range | None, alt: str | None) -> Picture:
+    """Every configuration of a list, one a row."""
+    if cells is None:
+        known = {cell for now in moments for cell in (*now.cells, now.head)}
+        cells = range(min(known), max(known) + 1)
+    shown = _shown(cells)
+    span = f"{_count(len(moments), 'moment')}, from step {moments[0].step:,} to step {moments[-1].step:,}"
+    alt = alt or " ".join((f"Space–time diagram of {span}, time running down.", *_between(shown)))
+    rows = [_row(now, shown) for now in moments]
+    return _draw(rows, shown, moments[0]._blank, alt, [f"{span}.", *_between(shown)])
 
 
 class _Row(NamedTuple):
@@ -96,6 +127,24 @@ class _Row(NamedTuple):
     state: str
     head: int
     tape: list[str | None]  # None is a blank
+
+
+def _row(now: Configuration, shown: range) -> _Row:
+    tape = now.tape
+    return _Row(now.step, now.state, now.head, [tape.get(cell) for cell in shown])
+
+
+def _shown(cells: range) -> range:
+    return cells[:: -(-len(cells) // MOST_PIXEL_COLUMNS)]
+
+
+def _between(shown: range) -> list[str]:
+    return [f"One column for every {shown.step} cells."] if shown.step > 1 else []
+
+
+def _draw(rows: list[_Row], shown: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+    small = len(rows) <= MOST_ROWS and len(shown) <= MOST_CELLS and shown.step == 1
+    return (_cells if small else _pixels)(rows, shown, blank, alt, left_out)
 
 
 def _story(run: Run, word: list[str], first: _Row, heads: set[int], last, left_out: list[str]) -> str:
@@ -197,9 +246,9 @@ def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list
     frame = f"M{left - 0.5} {top - 0.5}H{right + 0.5}V{bottom + 0.5}H{left - 0.5}z"
     body.append(f'<path style="stroke:{LINE};fill:none" d="{frame}"/>')
 
-    axis, ticks, stride = [], [], rows[1].step if len(rows) > 1 else 1
-    for step in _ticks(0, rows[-1].step, 8):
-        y = top + tall * (step // stride + 0.5)
+    axis, ticks, steps = [], [], [row.step for row in rows]
+    for step in _ticks(steps[0], steps[-1], 8):
+        y = top + tall * (bisect(steps, step) - 0.5)
         axis.append(f'<text x="{left - 9}" y="{_number(y + 4.5)}" text-anchor="end">{step:,}</text>')
         ticks.append(f"M{left - 6} {_number(y)}h5")
     for cell in _ticks(cells[0], cells[-1], max(1, min(8, (right - left) // 56))):

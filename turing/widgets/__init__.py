@@ -4,6 +4,7 @@ from turing.widgets.adder import Adder
 from turing.widgets.attention_explorer import AttentionExplorer
 from turing.widgets.cantor_zoom import CantorZoom
 from turing.widgets.gate_playground import GatePlayground
+from turing.widgets.lab import Lab
 from turing.widgets.pipeline_inspector import PipelineInspector
 from turing.widgets.predict import Predict
 from turing.widgets.puzzle import Puzzle
@@ -15,6 +16,7 @@ __all__ = [
     "AttentionExplorer",
     "CantorZoom",
     "GatePlayground",
+    "Lab",
     "PipelineInspector",
     "Predict",
     "Puzzle",

@@ -40,7 +40,7 @@ class Stepper(Widget):
     Chapter: :doc:`/book/00_machines`.
     """
 
-    _esm = read("stepper.js")
+    _esm = read("tape.js") + read("stepper.js")
     _css = style("stepper.css")
 
     machine = traitlets.Instance(TuringMachine, read_only=True).tag(sync=True, to_json=_json)

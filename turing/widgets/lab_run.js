@@ -1,0 +1,285 @@
+// What the lab knows of a run, and how it has the worker go on. Every number here came out of the network.
+
+const NONE = 65535; // in the place of a symbol: nothing was written
+const CHUNK = 1 << 16; // steps that are kept together; at the first of them the whole tape is kept, too
+const FAR = 1 << 24; // cells further away are not kept: only a damaged network goes there
+const MOST_STEPS = [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000];
+const FINAL = ["halted", "jammed", "diverged", "failed", "refused"];
+
+/** A tape of symbols by number that grows both ways, and how many of its cells are not blank. */
+class Cells {
+  constructor(data, zero, filled) {
+    Object.assign(this, { data, zero, filled });
+  }
+  static of(word) {
+    return new Cells(Uint16Array.from(word), 0, word.filter(Boolean).length);
+  }
+  copy() {
+    return new Cells(this.data.slice(), this.zero, this.filled);
+  }
+  get(cell) {
+    return this.data[cell + this.zero] ?? 0; // the blank
+  }
+  set(cell, symbol) {
+    if (Math.abs(cell) > FAR) return;
+    if (cell + this.zero < 0 || cell + this.zero >= this.data.length) this.#grow(cell);
+    const place = cell + this.zero;
+    this.filled += (symbol !== 0) - (this.data[place] !== 0);
+    this.data[place] = symbol;
+  }
+  #grow(cell) {
+    const more = this.data.length + Math.abs(cell) + 64, left = cell + this.zero < 0 ? more : 0;
+    const data = new Uint16Array(this.data.length + more);
+    data.set(this.data, left);
+    this.data = data;
+    this.zero += left;
+  }
+}
+
+/** The configurations of a run so far. Configuration 0 is what the network is given. */
+class Record {
+  constructor(word) {
+    Object.assign(this, { chunks: [], frames: [], known: 0, applied: 0, lo: 0, hi: Math.max(0, word.length - 1) });
+    this.tip = Cells.of(word);
+    this.frames.push(this.tip.copy());
+    this.#put(0, 0, 0, word[0] ?? 0, NONE);
+  }
+  #put(t, state, head, read, write) {
+    const chunk = (this.chunks[t >> 16] ??= {
+      states: new Uint16Array(CHUNK), heads: new Int32Array(CHUNK),
+      reads: new Uint16Array(CHUNK), writes: new Uint16Array(CHUNK),
+    }), k = t & (CHUNK - 1);
+    chunk.states[k] = state;
+    chunk.heads[k] = head;
+    chunk.reads[k] = read;
+    chunk.writes[k] = write;
+    if (head < this.lo) this.lo = head;
+    if (head > this.hi) this.hi = head;
+  }
+  /** Take over a message of the worker. */
+  append({ from, states, heads, reads, writes }) {
+    for (let k = 0; k < states.length; k++) this.#put(from + k, states[k], heads[k], reads[k], writes[k]);
+    this.known = Math.max(this.known, from + states.length - 1);
+    for (let t = this.applied; t < this.known; this.applied = ++t) {
+      const { heads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
+      if (writes[k] === NONE) break;
+      this.tip.set(heads[k], writes[k]);
+      // A tape that is long is not kept again and again.
+      if ((t + 1) % CHUNK === 0 && this.tip.data.length < 4 * CHUNK && this.frames.length === (t >> 16) + 1)
+        this.frames.push(this.tip.copy());
+    }
+  }
+  at(t) {
+    const { states, heads, reads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
+    return { state: states[k], head: heads[k], read: reads[k], write: writes[k] };
+  }
+  head(t) {
+    return this.chunks[t >> 16].heads[t & (CHUNK - 1)];
+  }
+  /** The tape of configuration t. */
+  cells(t) {
+    const frame = Math.min(t >> 16, this.frames.length - 1), cells = this.frames[frame].copy();
+    this.walk(cells, frame * CHUNK, t);
+    return cells;
+  }
+  /** Take a tape from one configuration to another, forwards or back. */
+  walk(cells, from, to) {
+    for (let t = from; t < to; t++) {
+      const { heads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
+      if (writes[k] !== NONE) cells.set(heads[k], writes[k]);
+    }
+    for (let t = from - 1; t >= to; t--) {
+      const { heads, reads } = this.chunks[t >> 16], k = t & (CHUNK - 1);
+      cells.set(heads[k], reads[k]);
+    }
+  }
+  /** The last configuration before t with the head on a cell, or −1. */
+  before(t, cell) {
+    for (t--; t >= 0 && this.head(t) !== cell; t--);
+    return t;
+  }
+  /** The first configuration after t with the head on a cell, or −1. */
+  after(t, cell) {
+    for (t++; t <= this.known && this.head(t) !== cell; t++);
+    return t <= this.known ? t : -1;
+  }
+}
+
+/** One number of a network file. */
+function weightOf(file, name, place) {
+  const found = file.weights[name].values.find((value) => place.every((index, n) => value[n] === index));
+  return found ? found.at(-1) : 0;
+}
+
+const textUrl = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+
+/** A machine, its network, and the worker that runs it. `changed` is told after every change. */
+class Session {
+  interpreter = true;
+  stopState = "";
+  stopCell = null;
+  most = 1000;
+  edits = new Map();
+  #pending = 0; // loads that the worker has not answered: what it says until then is of an older run
+  #asked = 0;
+  #batch = null;
+
+  constructor(core, changed) {
+    Object.assign(this, { core, changed });
+    // From file:// a browser starts no worker that is a module: it gets the same text without the exports.
+    const url = textUrl(`"use strict";\n${CORE.replace(/^export /gm, "")}`);
+    this.worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    this.worker.addEventListener("message", ({ data }) => this.#hear(data));
+    this.worker.addEventListener("error", (event) => {
+      this.#end("failed", event.message || "The worker of this page does not start.");
+      changed();
+    });
+  }
+  get step() {
+    return Math.min(this.want, this.record.known);
+  }
+  get now() {
+    return this.record.at(this.step);
+  }
+  get final() {
+    return FINAL.includes(this.status);
+  }
+  get bits() {
+    return this.file.options.bits;
+  }
+  get network() {
+    return (this.readFile ??= this.core.read(this.file));
+  }
+  /** The tape of the step that is shown. */
+  get cells() {
+    const { step, record } = this;
+    if (this.held?.record !== record || Math.abs(step - this.held.step) > CHUNK)
+      this.held = { record, cells: step === record.applied ? record.tip.copy() : record.cells(step) };
+    else record.walk(this.held.cells, this.held.step, step);
+    this.held.step = step;
+    return this.held.cells;
+  }
+
+  /** Take a machine and a word; the network is written anew unless it is still the right one. */
+  load(machine, word, most = this.most) {
+    const bits = 32 - Math.clz32(most + Math.max(word.length, 1) - 1);
+    if (this.machine !== machine || this.file.options.T !== most || this.bits !== bits) {
+      this.file = this.core.compile(machine, { T: most, bits });
+      this.machine = machine;
+      this.edits.clear();
+    }
+    Object.assign(this, { word, most });
+    this.#start(0, 0);
+  }
+  /** The machine with other rules: which numbers of the network that changes, by name. */
+  rewrite(machine) {
+    for (const { name, place, before } of this.edits.values()) this.core.setWeight(this.file, name, place, before);
+    this.edits.clear();
+    const { file, changes, sameShape } = this.core.rewrite(this.file, machine);
+    Object.assign(this, { file, machine });
+    this.#start(0, 0);
+    return { changes, sameShape };
+  }
+  setWeight(name, place, value) {
+    const key = `${name}[${place.join(", ")}]`;
+    const edit = this.edits.get(key) ?? { name, place, before: weightOf(this.file, name, place) };
+    this.core.setWeight(this.file, name, place, value);
+    this.edits.set(key, { ...edit, after: value });
+    if (value === edit.before) this.edits.delete(key);
+    this.#start(this.step, this.record.known);
+  }
+  putBack() {
+    for (const { name, place, before } of this.edits.values()) this.core.setWeight(this.file, name, place, before);
+    this.edits.clear();
+    this.#start(this.step, this.record.known);
+  }
+  compare(on) {
+    this.interpreter = on;
+    this.#start(this.step, this.record.known);
+  }
+  /** From the beginning again, up to what was known; then show the step that was shown. */
+  #start(want, reach) {
+    const { machine, file, word, interpreter } = this;
+    this.record = new Record(word.map((symbol) => machine.symbols.indexOf(symbol)));
+    Object.assign(this, { want, reach, status: "ready", message: "", busy: false, rate: 0, engine: "", why: "" });
+    Object.assign(this, { mark: interpreter ? { good: true, steps: 0 } : null, inside: null, readFile: null });
+    this.#asked = 0;
+    this.#pending++;
+    this.worker.postMessage({ do: "load", file, word, interpreter });
+    this.#pursue();
+    this.changed("load");
+  }
+
+  go(step) {
+    this.want = Math.max(0, step);
+    if (this.busy && this.want < this.record.known) this.#pause();
+    this.#pursue();
+    this.changed();
+  }
+  run() {
+    this.want = Infinity;
+    if (!this.final && this.record.known < this.most) this.status = "running";
+    this.#pursue();
+    this.changed();
+  }
+  pause() {
+    this.want = this.record.known;
+    this.#pause();
+    this.changed();
+  }
+  #pause() {
+    this.reach = 0;
+    if (this.busy) this.worker.postMessage({ do: "pause" });
+  }
+  /** Have the worker go on as long as there are steps to be seen. */
+  #pursue() {
+    const { record, most } = this, until = Math.min(Math.max(this.want, this.reach), most);
+    if (this.busy || this.final || until <= record.known) return;
+    const runs = this.want === Infinity; // breakpoints are not for single steps
+    this.busy = true;
+    this.worker.postMessage({
+      do: "run", until, stopState: runs ? this.stopState : "", stopCell: runs ? this.stopCell : null,
+    });
+  }
+  #end(status, message = "") {
+    Object.assign(this, { status, message, busy: false });
+    if (status !== "ready") this.want = Math.min(this.want, this.record.known);
+  }
+
+  /** Every vector of the step that is shown; `inside` has them when the worker has answered. */
+  inspect() {
+    const step = Math.max(1, this.step);
+    if (this.busy || this.record.known < 1 || this.#asked === step) return;
+    this.#asked = step;
+    this.worker.postMessage({ do: "inspect", step });
+  }
+  /** Run many words; each verdict is handed on, and null at the end. */
+  batch(words, heard) {
+    this.#batch = heard;
+    this.worker.postMessage({ do: "batch", words, until: this.most });
+  }
+
+  #hear(data) {
+    if (data.is === "loaded" || data.is === "refused") this.#pending--;
+    if (this.#pending) return;
+    if (data.is === "loaded") Object.assign(this, { engine: data.engine, why: data.why });
+    else if (data.is === "refused") this.#end("refused", data.message);
+    else if (data.is === "steps") {
+      this.record.append(data);
+      Object.assign(this, { mark: data.mark, rate: data.rate });
+    } else if (data.is === "stopped") this.#stopped(data);
+    else if (data.is === "vectors") this.inside = data;
+    else if (data.is === "verdict") this.#batch?.(data);
+    else if (data.is === "batch done") this.#batch?.(null);
+    this.changed();
+  }
+  #stopped({ status, message, mark }) {
+    if (mark) this.mark = mark;
+    if (status === "limit" && this.record.known < this.most) status = "paused"; // it went as far as it was asked to
+    this.busy = false;
+    const goesOn = status === "paused" && this.want > this.record.known && this.want < Infinity;
+    if (!goesOn) this.#end(status, message);
+    this.#pursue();
+  }
+}

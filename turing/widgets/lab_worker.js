@@ -1,0 +1,140 @@
+// What the lab asks of a worker: load a network, run it, look into a step, try many words.
+
+const SLICE = 40; // milliseconds between two messages
+const SNAPSHOT = 100_000; // steps between two places from which a step can be looked into
+
+const NOTHING = 65535; // written: the step has not been made
+
+/** Configurations in a row, as numbers. */
+class Trace {
+  constructor(size) {
+    Object.assign(this, { size, states: new Uint16Array(size), heads: new Int32Array(size) });
+    Object.assign(this, { reads: new Uint16Array(size), writes: new Uint16Array(size) });
+  }
+
+  get room() {
+    return this.n < this.size;
+  }
+
+  begin(lock) {
+    Object.assign(this, { from: lock.steps, n: 0 });
+    return this.add(lock);
+  }
+
+  /** The configuration that the run has come to. */
+  add({ state, cell, read, wrote }) {
+    const { n } = this;
+    if (n) this.writes[n - 1] = wrote;
+    this.states[n] = state;
+    this.heads[n] = cell;
+    this.reads[n] = read;
+    this.writes[n] = NOTHING;
+    this.n += 1;
+    return this;
+  }
+}
+
+class LabWorker {
+  constructor(answer) {
+    Object.assign(this, { answer, turn: 0, lock: null });
+  }
+
+  /** A network and a word, at step 0. */
+  load({ file, word, interpreter = true }) {
+    this.turn += 1;
+    this.network = read(file);
+    this.lock = new Lockstep(this.network, word, interpreter);
+    this.snapshots = [this.lock.run.copy()];
+    this.answer({ is: "loaded", engine: this.engine, why: this.network.why });
+    this.tell(new Trace(1).begin(this.lock), 0);
+    if (this.lock.status !== "running") this.stop(this.lock.status);
+  }
+
+  get engine() {
+    return this.lock.indexed ? "indexed" : "plain";
+  }
+
+  /** Configurations from the one on that was told last; that one now has what the step out of it wrote. */
+  tell({ from, states, heads, reads, writes, n }, rate) {
+    const parts = [states, heads, reads, writes].map((part) => part.slice(0, n)), { lock: { mark }, engine } = this;
+    const message = { is: "steps", from, rate, engine, mark: mark && { ...mark } };
+    [message.states, message.heads, message.reads, message.writes] = parts;
+    this.answer(message, parts.map(({ buffer }) => buffer));
+  }
+
+  stop(status, message = this.lock.message) {
+    const { network: { machine }, lock } = this;
+    this.answer({ is: "stopped", status, steps: lock.steps, state: machine.states[lock.state], message, mark: lock.mark, engine: this.engine });
+  }
+
+  /** Steps until the end, a limit or a breakpoint, a slice of time after the other. */
+  async run({ until, stopState = "", stopCell = null }) {
+    const turn = (this.turn += 1), { lock, network: { machine } } = this;
+    const state = machine.states.indexOf(stopState), trace = new Trace(1 << 20);
+    while (turn === this.turn) {
+      const began = performance.now();
+      let status = "";
+      trace.begin(lock);
+      while (!status && trace.room && (trace.n % 64 || performance.now() - began < SLICE)) {
+        if (lock.steps >= until) status = "limit";
+        else if (lock.step() || lock.status === "halted") {
+          trace.add(lock);
+          if (lock.run.t % SNAPSHOT === 0 && lock.indexed) this.snapshots.push(lock.run.copy());
+          if (lock.status === "halted") status = "halted";
+          else if (lock.state === state || lock.cell === stopCell) status = "breakpoint";
+        } else ({ status } = lock);
+      }
+      this.tell(trace, (1000 * (trace.n - 1)) / Math.max(1, performance.now() - began));
+      if (status) return this.stop(status);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    this.stop("paused");
+  }
+
+  /** The vectors of a step that was run already, from the nearest place before it. */
+  inspect({ step }) {
+    const from = this.snapshots.findLast(({ t }) => t < step), run = from.copy(), vectors = [], patterns = {};
+    while (run.t < step - 1) run.step();
+    const before = run.column.slice();
+    run.step((name, x, shares) => {
+      vectors.push(x.slice());
+      if (shares) patterns[name] = shares;
+    });
+    this.answer({ is: "vectors", step, vectors, before, column: run.column.slice(), patterns, engine: run.indexed ? "indexed" : "plain" });
+  }
+
+  /** A verdict for each word. */
+  async batch({ words, until, interpreter = true }) {
+    const turn = (this.turn += 1), { machine } = this.network;
+    for (const [row, word] of words.entries()) {
+      const lock = new Lockstep(this.network, word, interpreter);
+      let began = performance.now();
+      while (lock.steps < until && lock.step())
+        if (performance.now() - began > SLICE) {
+          await new Promise((resolve) => setTimeout(resolve));
+          if (turn !== this.turn) return;
+          began = performance.now();
+        }
+      const ones = [...lock.tape.values()].filter((symbol) => symbol).length;
+      const status = lock.status === "running" ? "limit" : lock.status;
+      this.answer({ is: "verdict", row, status, steps: lock.steps, state: machine.states[lock.state], ones, mark: lock.mark, message: lock.message });
+    }
+    this.answer({ is: "batch done" });
+  }
+
+  pause() {
+    this.turn += 1;
+  }
+}
+
+if (typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScope) {
+  const worker = new LabWorker((message, transfer = []) => self.postMessage(message, transfer));
+  self.onmessage = async ({ data }) => {
+    try {
+      await worker[data.do](data);
+    } catch (error) {
+      if (!(error instanceof FileProblem)) console.error(error);
+      self.postMessage({ is: "refused", message: error.message });
+    }
+  };
+}
