@@ -140,7 +140,7 @@ def chapter_faults(path: Path) -> list[str]:
     headings = re.findall(r"^## (.+?)\s*$", text, re.MULTILINE)
     faults += [f"it has no section {name!r}" for name in SECTIONS if name not in headings]
     code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
-    kinds = "Stepper|GatePlayground|Adder|AttentionExplorer|PipelineInspector|CantorZoom|StackStepper"
+    kinds = "Lab|Stepper|GatePlayground|Adder|AttentionExplorer|PipelineInspector|CantorZoom|StackStepper"
     widgets = len(re.findall(rf"\b(?:{kinds})\(", code))
     if widgets > 3:
         faults.append(f"it has {widgets} widgets; two or three are enough")

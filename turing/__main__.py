@@ -32,6 +32,7 @@ CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 STEPS = 100_000_000  # of a machine, unless said otherwise
 NETWORK_STEPS = {"torch": 1_000, "indexed": 1_000_000, "native": 100_000_000}  # for which one is compiled
 OPTIONS = ("T", "bits", "adder", "arithmetic")  # of networks
+MOST_BITS = 64  # of a position, as in turing.wcm
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
 
@@ -62,8 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except (ValueError, ArithmeticError, OSError) as error:
+    except (ValueError, ArithmeticError, OSError, ImportError) as error:
         print(f"turing: {_visible(str(error))}", file=sys.stderr)
+        return BAD_INPUT
+    except MemoryError:
+        print("turing: There is not enough memory for this.", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return STATUS["interrupted"]
@@ -168,9 +172,11 @@ def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace)
     machine = _machine(found)
     options = _options(args)
     if args.network == "wcm21" and args.T is None and args.max_steps:
-        options["T"] = args.max_steps
+        least = options["T"] if args.checkpoint else 0  # a run goes on in the same network, with more steps or fewer
+        options["T"] = max(args.max_steps, least)
     if args.network == "wcm21" and args.bits is None:  # no two cells have the same position
-        options["bits"] = (options["T"] + max(len(_split(machine, args.word)), 1) - 1).bit_length()
+        enough = (options["T"] + max(len(_split(machine, args.word)), 1) - 1).bit_length()
+        options["bits"] = min(enough, MOST_BITS)
     return compile(machine, args.network, **options)
 
 
@@ -250,10 +256,12 @@ def _run(args: argparse.Namespace) -> int:
     engine = {"engine": args.engine} if args.engine else {}
     if engine and getattr(network, "construction", None) != "wcm21":
         raise ValueError(f"--engine is for wcm21, and {args.network or 'a machine alone'} was given.")
-    if args.checkpoint and args.engine != "native":
-        raise ValueError("--checkpoint is for --engine native.")
+    if args.checkpoint is not None and (args.engine != "native" or args.trace):
+        raise ValueError("--checkpoint is for --engine native, without --trace.")
     if args.engine == "native" and not args.trace:
-        run = network.run(word, limit, **engine, checkpoint=args.checkpoint)
+        run = network.run(word, limit, **engine, checkpoint=args.checkpoint, cells=CELLS)
+        if run.status == "limit" and run.steps < limit:
+            print(f"turing: stopped, because the tape has grown to {CELLS:,} cells", file=sys.stderr)
     elif args.trace or network:
         trace = (network or machine).trace(word, limit, **engine)
         run = (_traced if args.trace else _followed)(machine, trace, limit)

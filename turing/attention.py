@@ -148,6 +148,8 @@ class Attention(nn.Module):
                 f"κ = {self.kappa:g} is too small for {dtype}: a key that misses by {GAP} would keep a part of the "
                 f"weight. Take κ = {least} or more."
             )
+        if not self.kappa <= MOST:
+            raise ValueError(f"κ = {self.kappa:g} is infinite or no number. Take one from {least} to {MOST:.0e}.")
         if bits > (most := int(2 / torch.finfo(dtype).eps)):
             raise ValueError(
                 f"{bits} bits are compared here, and {dtype} tells their scores apart up to {most} bits. "

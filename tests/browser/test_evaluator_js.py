@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import turing
+import turing.dnf
 from turing.files import save
 from turing.widgets.base import read
 from turing.widgets.stepper import _json
@@ -151,6 +152,15 @@ def test_bb4_halts_with_and_without_the_interpreter(core, on, tmp_path):
     found = core(LOCK, file, [], 200, on)
     assert (found["status"], found["steps"], found["ones"]) == ("halted", 107, 13)
     assert found["mark"] == ({"good": True, "steps": 107} if on else None)
+
+
+def test_a_network_of_plain_layers_is_evaluated_too(core, tmp_path):
+    network = turing.dnf.DNF.of_expression("a ^ b ^ c")
+    save(network, tmp_path / "net.json")
+    file = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    for bits in ([0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]):
+        found = core("(file, x) => core.forward(core.read(file), x).map(vector => [...vector])", file, bits)
+        assert found[-1] == network(torch.tensor(bits)).tolist()
 
 
 EDITS = [

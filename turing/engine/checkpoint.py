@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import secrets
 from pathlib import Path
 
 import numpy as np
@@ -27,15 +28,20 @@ def store(run: Native, path: str | Path) -> None:
 
     Chapter: :doc:`/book/08_fast`.
     """
-    path = Path(path)
+    path = _file(path)
     arrays = {name: getattr(run, name) for name in ARRAYS}
     arrays |= {name: getattr(run, name)[: run.used] for name in CELLS}
     arrays |= {"status": np.array(run.status), "version": np.array(VERSION), "of": np.array(_of(run))}
     file = io.BytesIO()
     np.savez(file, **arrays)
-    new = path.with_name(path.name + ".new")
-    new.write_bytes(signed(file.getvalue()))
-    os.replace(new, path)
+    new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    out = new.open("xb")  # never somebody else's
+    try:
+        with out:
+            out.write(signed(file.getvalue()))
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def restore(run: Native, path: str | Path) -> None:
@@ -43,7 +49,7 @@ def restore(run: Native, path: str | Path) -> None:
 
     Chapter: :doc:`/book/08_fast`.
     """
-    name, data = Path(path).name, Path(path).read_bytes()
+    name, data = Path(path).name, _file(path).read_bytes()
     body = data[:-SIZE]
     try:
         with np.load(io.BytesIO(body), allow_pickle=False) as found:
@@ -71,6 +77,14 @@ def restore(run: Native, path: str | Path) -> None:
     run.status = int(arrays["status"])
 
 
+def _file(path: str | Path) -> Path:
+    """The file that a checkpoint is: where links lead, and neither a folder nor a device."""
+    there = Path(os.path.realpath(path))
+    if there.exists() and not there.is_file():
+        raise ValueError(f"A checkpoint is a file, and {str(path)!r} was given, which is none.")
+    return there
+
+
 def signed(body: bytes) -> bytes:
     """The bytes of a file with their digest at the end."""
     return body + hashlib.sha256(body).digest()
@@ -81,7 +95,8 @@ def _sound(run: Native, arrays: dict[str, np.ndarray]) -> bool:
     kernel, machine = run.program.kernel, run.program.network.machine
     kinds = {key: (getattr(run, key).shape[key in CELLS :], getattr(run, key).dtype) for key in ARRAYS + CELLS}
     found = {key: (array.shape[key in CELLS :], array.dtype) for key, array in arrays.items() if key in kinds}
-    if found != kinds:
+    status = arrays.get("status", np.array(""))
+    if found != kinds or status.shape or status.dtype.kind != "i":
         return False
     count, slots = arrays["count"], arrays["slots"]
     used, (step, here, state) = len(slots), count[[kernel.STEP, kernel.HERE, kernel.STATE]]
@@ -92,8 +107,7 @@ def _sound(run: Native, arrays: dict[str, np.ndarray]) -> bool:
         and 0 <= state < len(machine.states)
         and step >= 0
         and np.all((words >= -1) & (words < len(machine.symbols)) & (marks >= 0) & (marks < len(machine.symbols)))
-        and arrays["status"].shape == ()
-        and kernel.LIMIT <= int(arrays["status"]) <= kernel.ROOM
+        and kernel.LIMIT <= status <= kernel.ROOM
     )
 
 

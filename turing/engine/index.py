@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-import torch
 from torch import nn
 
 from turing.attention import Attention
-from turing.gates import Readout
+from turing.gates import Layer, Readout
 from turing.wcm import WCM21
+from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 
 __all__ = ["Refusal", "check_heads"]
+
+HEADS = {"visited": IndicateVisitedPosition, "last": GetLastWrittenSymbol, "initial": GetInitialSymbol}
 
 
 class Refusal(ArithmeticError):
@@ -45,12 +47,30 @@ def check_heads(network: WCM21, types: Collection[str] = ("float32", "float64"))
     searches = [f"search{j}" for j in reversed(range(network.bits))]
     if heads != ["visited", *searches, "last", "initial"]:
         raise Refusal(f'An index is for all heads of wcm21, and here are {" ".join(heads)}. Take engine="torch".')
+    width = network.layout.width
     for name, module in network.pipeline.items():
         for part, numbers in module.named_parameters():
+            if str(numbers.dtype) != f"torch.{dtype}":
+                raise Refusal(f"pipeline.{name}.{part} is of {numbers.dtype}, and the network of torch.{dtype}.")
             if not numbers.isfinite().all():
                 raise Refusal(f"pipeline.{name}.{part} has a number that is infinite or none. Build the network again.")
+        for part, inner in module.named_modules(prefix=f"pipeline.{name}"):
+            if inner._forward_hooks or inner._forward_pre_hooks:
+                raise Refusal(f'{part} has a hook, which an engine would not call. Remove it, or take engine="torch".')
         if isinstance(module, Attention):
             _check_head(network, name, module)
+        width = _width(network, name, width)
+
+
+def _width(network: WCM21, name: str, width: int) -> int:
+    """The width of the vectors that leave a module; those that come to it have another one."""
+    for layer in flat(network.pipeline[name]):
+        if layer.weight.shape[1] != width:
+            raise Refusal(f"pipeline.{name} has a layer for {layer.weight.shape[1]} numbers, and {width} come to it.")
+        width = len(layer.weight)
+    if width != (named := network.layout_of(name).width):
+        raise Refusal(f"{width} numbers leave pipeline.{name}, and its layout has names for {named}.")
+    return width
 
 
 def _check_head(network: WCM21, name: str, head: Attention) -> None:
@@ -60,14 +80,29 @@ def _check_head(network: WCM21, name: str, head: Attention) -> None:
             f'Compile with average="ratio", or take engine="torch".'
         )
     arguments = [int(name.removeprefix("search"))] if name.startswith("search") else []
-    built = type(head)(network.layout, *arguments).state_dict()
-    for part, numbers in head.state_dict().items():
-        if not torch.equal(numbers, built[part].to(numbers)):
-            place = (numbers != built[part].to(numbers)).nonzero()[0].tolist()
+    built = HEADS.get(name, BinarySearchStep)(network.layout, *arguments)
+    for (part, given), other in zip(head.named_modules(prefix=f"pipeline.{name}"), built.modules(), strict=False):
+        if type(given) is not type(other):
+            kinds = f"{type(given).__name__}, and the head of a look-up has {type(other).__name__}"
+            raise Refusal(f'{part} is of class {kinds} there. Take engine="torch".')
+    for part, expected in built.state_dict().items():
+        numbers, expected = (x.detach().cpu().numpy() for x in (head.get_parameter(part), expected))
+        if numbers.shape != expected.shape:
+            raise Refusal(f"pipeline.{name}.{part} is of shape {numbers.shape}, and of {expected.shape} in a look-up.")
+        if (numbers != expected).any():
+            place = np.argwhere(numbers != expected)[0].tolist()
             raise Refusal(
-                f"pipeline.{name}.{part}{place} is {numbers[tuple(place)].item():g}, and a look-up has "
-                f'{built[part][tuple(place)].item():g} there. Take engine="torch".'
+                f"pipeline.{name}.{part}{place} is {digits(numbers[tuple(place)])}, and a look-up has "
+                f'{digits(expected[tuple(place)])} there. Take engine="torch".'
             )
+
+
+def infinite(step: int) -> Refusal:
+    """What is raised where plain PyTorch would multiply infinity by 0, or is close to it."""
+    return Refusal(
+        f"At step {step + 1}, a number is infinite or almost so, and infinity times 0 is no number. "
+        f'Take engine="torch"; turing.verify tells where it begins.'
+    )
 
 
 def refused(network: WCM21, step: int, y: np.ndarray) -> None:
@@ -77,14 +112,14 @@ def refused(network: WCM21, step: int, y: np.ndarray) -> None:
         for place in part:
             if y[place] not in (0, 1):
                 raise Refusal(
-                    f"At step {step + 1}, {layout.name(place)} is {y[place]:g} before the heads, and an index is for "
-                    f'0 and 1. Take engine="torch"; turing.verify tells where it begins.'
+                    f"At step {step + 1}, {layout.name(place)} is {digits(y[place])} before the heads, and an index is "
+                    f'for 0 and 1. Take engine="torch"; turing.verify tells where it begins.'
                 )
     for k, place in enumerate(layout.pos1):
         if y[place] != step >> k & 1:
             raise Refusal(
-                f"At step {step + 1}, {layout.name(place)} is {y[place]:g} before the heads, and the number of the "
-                f'column is {step}. Take engine="torch"; turing.verify tells where it begins.'
+                f"At step {step + 1}, {layout.name(place)} is {digits(y[place])} before the heads, and the number of "
+                f'the column is {step}. Take engine="torch"; turing.verify tells where it begins.'
             )
     for place in layout.scr3:
         if y[place]:
@@ -94,6 +129,21 @@ def refused(network: WCM21, step: int, y: np.ndarray) -> None:
             )
 
 
+def digits(number: np.floating) -> str:
+    """A number, with as many digits as tell it from its neighbours."""
+    return str(number).removesuffix(".0")
+
+
 def flat(module: nn.Module) -> list[Readout]:
     """The layers of a module, one after the other."""
-    return [module] if isinstance(module, Readout) else [] if isinstance(module, Attention) else list(module)
+    if isinstance(module, Attention):
+        return []
+    computes = getattr(module.forward, "__func__", None)
+    if computes is nn.Sequential.forward:
+        return [layer for part in module for layer in flat(part)]
+    if computes not in (Readout.forward, Layer.forward):
+        raise Refusal(
+            f"{type(module).__name__} has a forward of its own, and an engine computes a Layer, a Readout or a row of "
+            f'them. Take engine="torch".'
+        )
+    return [module]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from turing.attention import Attention
-from turing.engine.index import Refusal, check_heads, flat, refused
+from turing.engine.index import Refusal, check_heads, flat, infinite, refused
 from turing.gates import Layer
 from turing.wcm import WCM21
 from turing.wcm.network import Reader
@@ -47,6 +47,7 @@ class Indexed:
         tape = network.encode(word).detach().numpy()
         self.bits, self.slices = np.arange(network.bits), [self.layout[name].slice for name in SLICES]
         self.beta = np.zeros(network.bits, tape.dtype)  # the number of the column, in bits
+        self.most = np.finfo(tape.dtype).max / 2
         position, symbol = self.layout.pos2.slice, self.layout.sym1.slice
         self.word = {row[position].tobytes(): row[symbol].copy() for row in tape}
         self.visits: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by position: number and what was written
@@ -72,11 +73,15 @@ class Indexed:
         v = y.numpy()  # the same memory
         parts = map(v.__getitem__, self.slices)
         stamp, own, asked, number, fetched, symbol, written = parts
-        own, asked, written = own.tobytes(), asked.tobytes(), written.copy()
+        # as keys of a dictionary; + 0 makes a 0 of -0
+        own, asked = (own + 0).tobytes(), (asked + 0).tobytes()
+        written = written.copy()
         beta, new = self.beta, not self.known.issuperset((own, asked))
         if new or number.any() or (stamp != beta).any():
             refused(self.network, self.step, v)
             self.known |= {own, asked}
+        if not np.abs(v).max() <= self.most:  # the heads may double it
+            raise infinite(self.step)
         self.visits[own] = beta, written
         if self.step == 0:
             self.first = written

@@ -11,11 +11,11 @@ Chapter: :doc:`/book/08_fast`.
 import numpy as np
 from numba import njit
 
-__all__ = ["advance", "find"]
+__all__ = ["advance", "enter", "find"]
 
 U = np.uint64
 # How a call ends.
-LIMIT, HALTED, JAMMED, ROOM, NO_BIT, TIME, SEARCH, UNREAD, ASTRAY, CAPACITY, MISREAD = range(11)
+LIMIT, HALTED, JAMMED, ROOM, NO_BIT, TIME, SEARCH, INFINITE, UNREAD, ASTRAY, CAPACITY, MISREAD = range(12)
 # What a run counts and reads: steps done, slots in use, the cell of the head and its slot, and the state.
 STEP, USED, HEAD, HERE, STATE = range(5)
 # Where the slices of a column begin; the last four are sizes.
@@ -36,7 +36,15 @@ UNCLEAR = 0.25  # as in turing.wcm
 HASH = U(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
+def jit(function):
+    """Compile a function, and keep that for the next time if there is a place for it."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # numba has found no folder that it may write to
+        return njit(nogil=True)(function)
+
+
+@jit
 def find(key, table, keys):
     """The place of a key in the table, or the empty one where it would be."""
     mask = U(len(table)) - U(1)
@@ -46,7 +54,14 @@ def find(key, table, keys):
     return place
 
 
-@njit(cache=True)
+@jit
+def enter(used, table, keys):
+    """Put the first keys into an empty table."""
+    for slot in range(U(used)):
+        table[find(keys[slot], table, keys)] = slot + U(1)
+
+
+@jit
 def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
     """The slot of a key, made if there is none."""
     place = find(key, table, keys)
@@ -60,7 +75,7 @@ def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
     return table[place] - U(1)
 
 
-@njit(cache=True)
+@jit
 def _bits(x, start, bits):
     """The bits of a stretch as one number, and whether one of them is neither 0 nor 1."""
     key, fault = U(0), np.int32(0)
@@ -72,7 +87,7 @@ def _bits(x, start, bits):
     return key, fault
 
 
-@njit(cache=True)
+@jit
 def _one(x, start, size):
     """The number of the only 1 in a stretch, -1 if there is none, -2 if there are several."""
     found = -1
@@ -82,12 +97,22 @@ def _one(x, start, size):
     return found
 
 
-@njit(cache=True)
+@jit
 def _bit(value):
     return value == 0 or value == 1
 
 
-@njit(cache=True)
+@jit
+def _finite(x, start, size):
+    """Whether numbers are finite, and the sum of any two of them is."""
+    for k in range(size):
+        double = x[start + k] + x[start + k]
+        if double - double != 0:
+            return False
+    return True
+
+
+@jit
 def _add(value, row, inputs, weights, sums, y):
     """The weights of one input, times its value, to the sums that begin at ``y``."""
     start, weight = y + inputs[row, START], inputs[row, WEIGHT]
@@ -95,7 +120,7 @@ def _add(value, row, inputs, weights, sums, y):
         sums[start + i] += value * weights[weight + i]
 
 
-@njit(cache=True)
+@jit
 def _same(now, old, word):
     """Whether four words of a vector are what they were."""
     return (
@@ -106,18 +131,19 @@ def _same(now, old, word):
     ) == U(0)
 
 
-@njit(cache=True)
+@jit
 def _forward(
     first, last, layers, looks, inputs, weights, biases, vectors, known,
     now, old, sums, odd, wide, record, row,
 ):  # fmt: skip
-    """The layers from ``first`` to ``last``, each from vector to vector.
+    """The layers from ``first`` to ``last``, each from vector to vector;
+    false if a number becomes infinite.
 
     A layer keeps its sums from step to step, and adds what has changed.
     That is exact for whole weights and inputs that are 0 or 1; where one
     is not, all is added up anew, now and at the next step.
     """
-    zero, in_word = biases.dtype.type(0), U(8 // biases.itemsize)
+    zero, in_word = biases.dtype.type(0), U(8 // vectors.itemsize)
     for number in range(first, last):
         at, bias = layers[number, INPUT], layers[number, BIAS]
         n, m = layers[number, IN], layers[number, OUT]
@@ -151,17 +177,20 @@ def _forward(
         else:
             for i in range(m):
                 vectors[y + i] = sums[y + i]
+        if (anew or odd[number] != 0) and not _finite(vectors, y, m):
+            return False
         if len(record) and layers[number, RECORD]:
             _note(record, row + layers[number, RECORD], vectors, y, m)
+    return True
 
 
-@njit(cache=True)
+@jit
 def _note(record, at, vectors, place, width):
     for i in range(width):
         record[at + i] = vectors[place + i]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def advance(
     layers, heads, looks, inputs, weights, biases, where, halting, blank, vectors, known, sums, odd, wide, table, keys,
     slots, wrote, first, count, limit, guarded, record, width, recorded,
@@ -183,9 +212,10 @@ def advance(
         row = U(step) * width
         if recording:
             _note(record, row, vectors, U(0), w)
-        _forward(
+        if not _forward(
             U(0), heads, layers, looks, inputs, weights, biases, vectors, known, now, old, sums, odd, wide, record, row
-        )
+        ):
+            return INFINITE
 
         time, fault_1 = _bits(vectors, pos1, bits)
         own, fault_2 = _bits(vectors, pos2, bits)
@@ -228,24 +258,11 @@ def advance(
         if recording:
             _note(record, at + w + w, vectors, y, w)
 
-        _forward(
-            heads,
-            U(len(layers)),
-            layers,
-            looks,
-            inputs,
-            weights,
-            biases,
-            vectors,
-            known,
-            now,
-            old,
-            sums,
-            odd,
-            wide,
-            record,
-            row,
-        )
+        if not _forward(
+            heads, U(len(layers)), layers, looks, inputs, weights, biases, vectors, known, now, old, sums, odd, wide,
+            record, row,
+        ):  # fmt: skip
+            return INFINITE
         count[STEP] += 1
         for i in range(w):
             vectors[i] = vectors[after + i]

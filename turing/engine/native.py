@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from turing.attention import Attention
-from turing.engine.index import check_heads, flat, refused
+from turing.engine.index import check_heads, flat, infinite, refused
 from turing.gates import Layer
 from turing.wcm import WCM21
 from turing.wcm.network import Reader
@@ -142,8 +142,7 @@ class Native:
             keys[:used], slots[:used], wrote[:used] = self.keys[:used], self.slots[:used], self.wrote[:used]
         self.keys, self.slots, self.wrote = keys, slots, wrote
         self.table = np.zeros(1 << (2 * size - 1).bit_length(), np.uint64)
-        for slot in range(used):
-            self.table[kernel.find(keys[slot], self.table, keys)] = slot + 1
+        kernel.enter(used, self.table, keys)
 
     def add(self, key: int, *slot: int) -> None:
         """Take a cell into the index: its position, and cell, last visit, symbol of the word and symbol there."""
@@ -161,8 +160,8 @@ class Native:
             self.status = kernel.advance(
                 program.layers, program.heads, program.looks, program.inputs, program.weights, program.biases,
                 program.where, program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(),
-                self.sums.ravel(), self.odd, np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote, self.first, self.count,
-                min(end - self.steps, MOST), self.guarded, record[self.steps - begun :].ravel(),
+                self.sums.ravel(), self.odd, np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote,
+                self.first, self.count, min(end - self.steps, MOST), self.guarded, record[self.steps - begun :].ravel(),
                 np.uint64(record.shape[-1]), program.recorded,
             )  # fmt: skip
             if self.status == kernel.ROOM:
@@ -175,6 +174,8 @@ class Native:
         network, machine = program.network, program.network.machine
         if self.status in (kernel.NO_BIT, kernel.TIME, kernel.SEARCH):
             refused(network, self.steps, self.vectors_[int(program.heads)])
+        if self.status == kernel.INFINITE:
+            raise infinite(self.steps)
         if self.status <= kernel.ROOM:
             return
         reader = Reader(network, self.word)

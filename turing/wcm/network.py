@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -204,10 +205,10 @@ class WCM21(nn.Module):
         Chapter: :doc:`/book/05_wcm`.
         """
         self.check()
-        if isinstance(words, str):
-            raise ValueError(f"run_batch takes a list of words, and the one word {words!r} was given.")
-        words, limit = [_word(word) for word in words], self._limit(max_steps)
-        readers = [Reader(self, word) for word in words]
+        words, limit, readers = _words(words, "run_batch"), self._limit(max_steps), []
+        for number, word in enumerate(words):
+            with _of_batch(number):
+                readers.append(Reader(self, word))
         going = [i for i, reader in enumerate(readers) if reader.goes_on]
         if going:
             columns, memory = self._batch([words[i] for i in going])
@@ -217,10 +218,8 @@ class WCM21(nn.Module):
                 break
             columns = self.step(columns, memory) + self.beta(step + 1)
             for k, reading in zip(live, self.read(columns[live]), strict=True):
-                try:
+                with _of_batch(going[k]):
                     readers[going[k]].enter(reading)
-                except ArithmeticError as error:
-                    raise type(error)(f"Word {going[k]} of the batch: {error}") from None
             live = [k for k in live if readers[going[k]].goes_on]
             if len(live) <= len(going) // 2:  # the others only cost time
                 going, columns = [going[k] for k in live], columns[live]
@@ -277,7 +276,7 @@ class WCM21(nn.Module):
         if engine != "torch":
             yield from import_module(ENGINES).vectors(self, words, max_steps, engine)
             return
-        for vectors, _ in self._steps([_word(word) for word in words], self._limit(max_steps)):
+        for vectors, _ in self._steps(_words(words, "vectors", least=1), self._limit(max_steps)):
             yield vectors
 
     @torch.no_grad()
@@ -447,6 +446,25 @@ class Reader:
                 f"At step {step} the network reads {reading.symbol!r} on cell {cell}, where {self.now.symbol!r} stands."
             )
         return True
+
+
+def _words(words: Iterable[Iterable[str]], to: str, least: int = 0) -> list[Sequence[str]]:
+    """The words that are given to a method."""
+    if isinstance(words, str):
+        raise ValueError(f"{to} takes a list of words, and the one word {words!r} was given.")
+    words = [_word(word) for word in words]
+    if len(words) < least:
+        raise ValueError(f"{to} takes a list of words, and an empty one was given.")
+    return words
+
+
+@contextmanager
+def _of_batch(number: int) -> Iterator[None]:
+    """Say of an error which word it is about."""
+    try:
+        yield
+    except (ValueError, ArithmeticError) as error:
+        raise type(error)(f"Word {number} of the batch: {error}") from None
 
 
 def _grown(old: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:

@@ -1,9 +1,9 @@
-// A transformer as turing.save writes it, in the page: its layers, its heads, and the index that answers for them.
+// A network as turing.save writes it, in the page: its layers, its heads, and the index that answers for them.
 // There is no PyTorch here. Every number is a sum of products of the file's weights, rounded as the file's type is.
 
 const TYPES = { float32: [Float32Array, 208], float64: [Float64Array, 1491] }; // and the least κ that is hard
 
-/** A file that is damaged, or not for this module. */
+/** A file is damaged, or not for this module. */
 export class FileProblem extends Error {}
 
 /** An index cannot answer for the heads: plain attention has to. */
@@ -36,22 +36,14 @@ function numbers(file, name, ...shape) {
 
 /** x ↦ Wx + b: the weights that are not 0, input by input, and the same as rows of [input, weight] to be shown. */
 function readLayer(file, weight, bias, relu, Type) {
-  const { shape: [outputs, inputs], values } = numbers(file, weight);
-  const rows = Array.from({ length: outputs }, () => ({ terms: [], bias: 0, relu }));
-  const columns = Array.from({ length: inputs }, () => []), b = new Type(outputs);
-  for (const [i, j, value] of values) {
-    rows[i].terms.push([j, value]);
-    columns[j].push([i, value]);
-  }
+  const { shape: [outputs, inputs], values } = numbers(file, weight), b = new Type(outputs);
+  const rows = Array.from(b, () => ({ terms: [], bias: 0, relu })), start = new Uint32Array(inputs + 1);
+  for (const [i, j, value] of values) rows[i].terms.push([j, value]);
   for (const [i, value] of numbers(file, bias, outputs).values) rows[i].bias = b[i] = value;
-  const start = new Uint32Array(inputs + 1), to = new Uint32Array(values.length), w = new Type(values.length);
-  columns.forEach((column, j) => {
-    start[j + 1] = start[j] + column.length;
-    column.forEach(([i, value], k) => {
-      to[start[j] + k] = i;
-      w[start[j] + k] = value;
-    });
-  });
+  const entries = [...values].sort(([, one], [, other]) => one - other);
+  for (const [, j] of entries) start[j + 1] += 1;
+  for (let j = 0; j < inputs; j++) start[j + 1] += start[j];
+  const to = Uint32Array.from(entries, ([i]) => i), w = Type.from(entries, ([, , value]) => value);
   return { rows, weight, bias: b, relu, start, to, w, out: new Type(outputs) };
 }
 
@@ -67,32 +59,48 @@ function through({ bias, relu, start, to, w, out }, x) {
 }
 
 /** Bit k of a number from 0 on. */
-const bitOf = (number, k) => (number < 2 ** 31 ? (k < 31 ? (number >> k) & 1 : 0) : Math.floor(number / 2 ** k) % 2);
+const bitOf = (number, k) => (number < 2 ** 31 ? (k < 31 && (number >> k) & 1) | 0 : Math.floor(number / 2 ** k) % 2);
+
+/** A network of plain layers, spelled as a transformer is. */
+function spelled(file) {
+  const weights = {}, modules = file.layers.map(({ name, shape, weight, bias, relu }, k) => {
+    weights[`W${k}`] = { shape, values: weight };
+    weights[`b${k}`] = { shape: [shape[0]], values: bias };
+    return { name, layout: k + 1, layers: [{ weight: `W${k}`, bias: `b${k}`, relu }] };
+  });
+  return { ...file, dtype: "float64", options: {}, weights, modules };
+}
+
+/** What leaves each layer of a network of plain layers. */
+export function forward({ modules, Type }, x) {
+  const vectors = [Type.from(x)];
+  for (const { layers } of modules) for (const layer of layers) vectors.push(through(layer, vectors.at(-1)).slice());
+  return vectors.slice(1);
+}
 
 /** A network, ready to run: its modules in order, each with layers or as a head. */
 export function read(file) {
+  if (Array.isArray(file?.layers)) file = spelled(file);
   if (file?.turing !== "network" || file.version !== 1 || !Array.isArray(file.modules))
-    throw new FileProblem("This is no network of turing.save with its modules, version 1.");
+    throw new FileProblem("This is no network of turing.save with layers or modules, version 1.");
   if (!(file.dtype in TYPES))
-    throw new FileProblem(`Here are float32 and float64, and this network is of ${file.dtype}. Save network.float().`);
+    throw new FileProblem(`Here are float32 and float64; this network is of ${file.dtype}. Save network.float().`);
   const [Type, least] = TYPES[file.dtype], layouts = file.layouts.map(layoutOf), { bits } = file.options;
   const modules = file.modules.map(({ name, layout, layers, over, kappa, average }) => {
     if (layers) return { name, layout: layouts[layout], layers: layers.map(
       ({ weight, bias, relu }) => readLayer(file, weight, bias, relu, Type)) };
-    if (average !== "ratio") throw new FileProblem(`Here an average is a ratio, and the head ${name} has ${average}.`);
-    const map = (part) => readLayer(file, `pipeline.${name}.${part}.weight`, `pipeline.${name}.${part}.bias`, false, Type);
-    const dense = (part, size) => {
-      const vector = new Type(size);
-      for (const [i, value] of numbers(file, `pipeline.${name}.${part}`, size).values) vector[i] = value;
-      return vector;
-    };
-    const [query, key, value, write] = ["query", "key", "value", "write"].map(map);
-    const head = { over, kappa, query, key, value, write };
-    head.nullKey = dense("null_key", key.out.length);
-    head.nullValue = dense("null_value", value.out.length);
+    if (average !== "ratio") throw new FileProblem(`An average is a ratio here, and ${name} has ${average}.`);
+    const full = `pipeline.${name}`, head = { over, kappa };
+    for (const part of ["query", "key", "value", "write"])
+      head[part] = readLayer(file, `${full}.${part}.weight`, `${full}.${part}.bias`, false, Type);
+    for (const part of ["key", "value"]) {
+      const vector = (head[`null_${part}`] = new Type(head[part].out.length));
+      for (const [i, value] of numbers(file, `${full}.null_${part}`, vector.length).values) vector[i] = value;
+    }
     return { name, layout: layouts[layout], head };
   });
-  return { file, machine: machineOf(file), bits, Type, least, layout: layouts[0], modules, why: misfit(file, layouts[0], least) };
+  const network = { file, bits, Type, layout: layouts[0], modules };
+  return file.machine ? { ...network, machine: machineOf(file), why: misfit(file, layouts[0], least) } : network;
 }
 
 /** States and symbols are those of the first layout, in its order. */
@@ -134,22 +142,21 @@ export function lookupWeights(width, { over, ask, at, fetch, into }) {
   };
 }
 
-/** Why an index cannot answer for the heads of a network; nothing if it can. */
+/** Why an index cannot answer for the heads; nothing if it can. */
 function misfit({ options, modules, weights }, layout, least) {
   if (options.bits > 52) return `${options.bits} bits are more than a number of the page can hold`;
   const wanted = lookups(layout, options.bits), heads = modules.filter(({ over }) => over);
-  const first = modules.indexOf(heads[0]);
-  if (wanted.some(({ name, over }, k) => modules[first + k]?.name !== name || modules[first + k].over !== over)
-    || heads.length > wanted.length) return "these are not the heads of wcm21";
+  const spell = (all) => all.map(({ name, over }) => name + over).join(), first = modules.indexOf(heads[0]);
+  if (spell(heads) !== spell(wanted) || spell(modules.slice(first, first + heads.length)) !== spell(wanted))
+    return "these are not the heads of wcm21";
   for (const [k, { name, kappa }] of heads.entries()) {
     if (kappa < least) return `κ = ${kappa} of ${name} is too small to be hard`;
     for (const [part, { values }] of Object.entries(lookupWeights(layout.names.length, wanted[k]))) {
-      const full = `pipeline.${name}.${part}`, there = new Map(), here = new Map();
-      for (const [...entry] of values) there.set(`${entry.slice(0, -1)}`, entry.at(-1));
-      for (const [...entry] of weights[full].values) here.set(`${entry.slice(0, -1)}`, entry.at(-1));
+      const full = `pipeline.${name}.${part}`, [here, there] = [weights[full].values, values].map(
+        (entries) => new Map(entries.map((entry) => [entry.slice(0, -1).join(", "), entry.at(-1)])));
       for (const place of new Set([...here.keys(), ...there.keys()])) {
         const [found, fits] = [here.get(place) ?? 0, there.get(place) ?? 0];
-        if (found !== fits) return `${full}[${place.replaceAll(",", ", ")}] is ${found}, and a look-up has ${fits} there`;
+        if (found !== fits) return `${full}[${place}] is ${found}, and a look-up has ${fits} there`;
       }
     }
   }
@@ -157,8 +164,8 @@ function misfit({ options, modules, weights }, layout, least) {
 }
 
 /**
- * A run, column by column. With an index a step costs the same whenever it comes: a head finds the last visit to a
- * cell by the cell's position bits, as they come out of the layers. Without one, keys and values of all columns are kept.
+ * A run, column by column. With an index a step costs the same whenever it comes: the last visit to a cell is found
+ * by its position bits, as they come out of the layers. Without one, keys and values of all columns are kept.
  */
 export class Run {
   constructor(network, word, indexed = !network.why) {
@@ -181,7 +188,7 @@ export class Run {
     }
   }
 
-  /** One step: every layer and every head. `seen` is told each module's name, the vector that leaves it, and shares. */
+  /** One step. `seen` is told each module's name, the vector that leaves it, and a head's shares. */
   step(seen) {
     let x = this.column;
     for (const module of this.before) x = this.layers(module, x, seen);
@@ -204,7 +211,7 @@ export class Run {
   lookUp(x, seen) {
     const { at } = this.network.layout, own = this.bits(x, at.pos2), asked = this.bits(x, at.pos3);
     if (this.bits(x, at.pos1) !== this.t || this.bits(x, at.scr3) !== 0)
-      throw new Refusal(`At step ${this.t + 1} a head would not find the step number where it looks.`);
+      throw new Refusal(`At step ${this.t + 1} the step number is not where the heads look.`);
     const written = x.slice(at.sym2[0], at.sym2[0] + at.sym2.length);
     this.visits.set(own, { number: this.t, written });
     if (this.t === 0) this.first = written;
@@ -246,20 +253,20 @@ export class Run {
 
   /** One head as it is written: scores, exp(κ(score − best)), and the average as a ratio of two sums. */
   attend(module, x, seen) {
-    const { name, head } = module, { kappa, nullKey, nullValue } = head, { Type } = this.network;
+    const { name, head } = module, { Type } = this.network;
     if (head.over === "columns") this.remember(module, x);
     const { keys, values } = this.memory.get(name), query = through(head.query, x).slice(), count = keys.length;
     const scores = new Type(count + 1);
     for (let i = 0; i <= count; i++) {
-      const key = i < count ? keys[i] : nullKey;
+      const key = keys[i] ?? head.null_key;
       for (let k = 0; k < key.length; k++) scores[i] += query[k] * key[k];
     }
     let best = -Infinity;
     for (const score of scores) if (!(score <= best)) best = score;
-    const sums = new Type(nullValue.length), shares = scores.map((score) => Math.exp(kappa * (score - best)));
+    const shares = scores.map((score) => Math.exp(head.kappa * (score - best))), sums = new Type(head.value.out.length);
     let total = 0;
     for (let i = 0; i <= count; i++) {
-      const value = i < count ? values[i] : nullValue, share = shares[i];
+      const value = values[i] ?? head.null_value, share = shares[i];
       if (share === 0) continue;
       total += share;
       for (let k = 0; k < sums.length; k++) sums[k] += share * value[k];
@@ -271,10 +278,9 @@ export class Run {
     seen(name, x, pattern);
   }
 
-  /** The same run where it stands, to go on from it twice. */
+  /** The same run with an index where it stands, to go on from it twice. */
   copy() {
-    const other = Object.assign(Object.create(Run.prototype), this, { visits: new Map(this.visits), column: this.column.slice() });
-    other.memory = new Map([...this.memory].map(([name, { keys, values }]) => [name, { keys: [...keys], values: [...values] }]));
-    return other;
+    const { visits, column } = this;
+    return Object.assign(Object.create(Run.prototype), this, { visits: new Map(visits), column: column.slice() });
   }
 }

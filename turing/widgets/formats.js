@@ -348,8 +348,8 @@ function formatReadYaml(given, lineIn = (line) => line) {
   const odd = text.search(/[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u);
   if (odd >= 0)
     formatFail(`This is no YAML: the character ${formatCut(text[odd])} is not allowed.`, lineOf(text.slice(0, odd)));
-  const parts = text.split(/^(?:---|\.\.\.)(?=[ \n]|$)/m);
-  const full = [...parts.keys()].filter((i) => content.test(parts[i]));
+  const parts = text.split(/^(---|\.\.\.)(?=[ \n]|$)/m); // a text, a mark, a text, …
+  const full = [...parts.keys()].filter((i) => i % 2 === 0 && (parts[i - 1] === "---" || content.test(parts[i])));
   const last = full[1] ?? full[0] ?? 0, before = parts.slice(0, last).join("").replace(/[^\n]+/g, "");
   if (full.length !== 1)
     formatFail(`${full.length} YAML documents were given, and a machine is one.`,

@@ -333,6 +333,7 @@ export default {
     resized.observe(root);
     const themed = new MutationObserver(() => redraw("theme"));
     themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    await session.started;
     return () => {
       stop();
       clearTimeout(hashing);

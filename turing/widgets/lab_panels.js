@@ -6,7 +6,10 @@ const button = (text, action, attributes = {}) =>
   on(h("button", { type: "button", ...attributes }, text), "click", action);
 const line = (...parts) => h("div", { class: "line" }, ...parts);
 const live = (name) => h("p", { class: name, "aria-live": "polite" });
-const named = (text, control) => h("label", {}, h("span", {}, text), control);
+const named = (text, control) => {
+  control.setAttribute("aria-label", text); // a label's own text would take in the options of a menu
+  return h("label", {}, h("span", {}, text), control);
+};
 const short = (name, most = 40) => (length(name) > most ? `${[...name].slice(0, most - 1).join("")}…` : name);
 const fill = (select, pairs) =>
   select.replaceChildren(...pairs.map(([value, text]) => h("option", { value }, short(`${text ?? value}`))));

@@ -123,17 +123,19 @@ class Session {
   #pending = 0; // loads that the worker has not answered: what it says until then is of an older run
   #asked = 0;
   #batch = null;
+  #pausing = false;
 
   constructor(core, changed) {
     Object.assign(this, { core, changed });
     // From file:// a browser starts no worker that is a module: it gets the same text without the exports.
-    const url = textUrl(`"use strict";\n${CORE.replace(/^export /gm, "")}`);
-    this.worker = new Worker(url);
-    URL.revokeObjectURL(url);
-    this.worker.addEventListener("message", ({ data }) => this.#hear(data));
-    this.worker.addEventListener("error", (event) => {
-      this.#end("failed", event.message || "The worker of this page does not start.");
-      changed();
+    this.worker = new Worker(textUrl(`"use strict";\n${CORE.replace(/^export /gm, "")}`));
+    this.started = new Promise((started) => {
+      this.worker.addEventListener("message", ({ data }) => (this.#hear(data), started()));
+      this.worker.addEventListener("error", ({ message }) => {
+        this.#end("failed", message || "The worker of this page does not start.");
+        changed();
+        started();
+      });
     });
   }
   get step() {
@@ -205,6 +207,7 @@ class Session {
     Object.assign(this, { want, reach, status: "ready", message: "", busy: false, rate: 0, engine: "", why: "" });
     Object.assign(this, { mark: interpreter ? { good: true, steps: 0 } : null, inside: null, readFile: null });
     this.#asked = 0;
+    this.#pausing = false;
     this.#pending++;
     this.worker.postMessage({ do: "load", file, word, interpreter });
     this.#pursue();
@@ -230,6 +233,7 @@ class Session {
   }
   #pause() {
     this.reach = 0;
+    this.#pausing = this.busy;
     if (this.busy) this.worker.postMessage({ do: "pause" });
   }
   /** Have the worker go on as long as there are steps to be seen. */
@@ -257,25 +261,28 @@ class Session {
   /** Run many words; each verdict is handed on, and null at the end. */
   batch(words, heard) {
     this.#batch = heard;
-    this.worker.postMessage({ do: "batch", words, until: this.most });
+    if (this.busy) this.pause();
+    this.worker.postMessage({ do: "batch", words, until: this.most, interpreter: this.interpreter });
   }
 
   #hear(data) {
-    if (data.is === "loaded" || data.is === "refused") this.#pending--;
+    if (this.#pending && (data.is === "loaded" || data.is === "refused")) this.#pending--;
     if (this.#pending) return;
     if (data.is === "loaded") Object.assign(this, { engine: data.engine, why: data.why });
     else if (data.is === "refused") this.#end("refused", data.message);
     else if (data.is === "steps") {
       this.record.append(data);
-      Object.assign(this, { mark: data.mark, rate: data.rate });
+      Object.assign(this, { mark: data.mark, rate: data.rate, engine: data.engine });
     } else if (data.is === "stopped") this.#stopped(data);
     else if (data.is === "vectors") this.inside = data;
     else if (data.is === "verdict") this.#batch?.(data);
     else if (data.is === "batch done") this.#batch?.(null);
     this.changed();
   }
-  #stopped({ status, message, mark }) {
-    if (mark) this.mark = mark;
+  #stopped({ status, message, mark, engine }) {
+    if (status === "paused" && !this.#pausing) return; // said of a run before this one
+    this.#pausing = false;
+    Object.assign(this, { mark, engine });
     if (status === "limit" && this.record.known < this.most) status = "paused"; // it went as far as it was asked to
     this.busy = false;
     const goesOn = status === "paused" && this.want > this.record.known && this.want < Infinity;

@@ -88,12 +88,13 @@ class LabWorker {
       if (status) return this.stop(status);
       await new Promise((resolve) => setTimeout(resolve));
     }
-    this.stop("paused");
+    if (lock === this.lock) this.stop("paused");
   }
 
   /** The vectors of a step that was run already, from the nearest place before it. */
   inspect({ step }) {
-    const from = this.snapshots.findLast(({ t }) => t < step), run = from.copy(), vectors = [], patterns = {};
+    const { network, lock: { word, indexed } } = this, vectors = [], patterns = {};
+    const run = indexed ? this.snapshots.findLast(({ t }) => t < step).copy() : new Run(network, word, false);
     while (run.t < step - 1) run.step();
     const before = run.column.slice();
     run.step((name, x, shares) => {
@@ -134,7 +135,7 @@ if (typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScop
       await worker[data.do](data);
     } catch (error) {
       if (!(error instanceof FileProblem)) console.error(error);
-      self.postMessage({ is: "refused", message: error.message });
+      self.postMessage({ is: data.do === "load" ? "refused" : "problem", message: error.message });
     }
   };
 }
