@@ -1,4 +1,4 @@
-"""Logo, favicon, cover, social card and the picture of the README, all from here: make art.
+"""Logo, favicon, cover, social card and the pictures of the README, all from here: make art.
 
 The logo is one tape cell holding a ReLU hinge. The cover shows the two ends of the book: on the left the
 balanced-parentheses machine running, time downward; on the right its table δ as the block of weights that it
@@ -10,13 +10,13 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 import setup as machine  # tools/setup.py, beside this file
 import turing
 from turing.dnf import Transition
 from turing.layout import state_vector
-from turing.widgets import Stepper
+from turing.widgets import Lab
 
 STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
 INK, GROUND = "#1B1F27", "#FFFFFF"
@@ -103,11 +103,24 @@ def card(width: int, height: int) -> str:
     <p>A machine, and the weights that it becomes. A book you can run.</p>"""
 
 
-def stepper() -> str:
-    """The page that the picture of the README is photographed from: the widget itself."""
-    html = Stepper(turing.zoo["balanced_parentheses"], "B(())E")._repr_mimebundle_()[0]["text/html"]
+def lab() -> str:
+    """The page that the pictures of the README are photographed from: the widget itself."""
+    html = Lab(turing.zoo["balanced_parentheses"], "B(())E")._repr_mimebundle_()[0]["text/html"]
     book = (STATIC / "book.css").read_text(encoding="utf-8")
     return f'<!doctype html><html data-theme="light"><meta charset="utf-8"><style>{fonts()}{book}</style>{html}'
+
+
+def photograph(page: Page, name: str, part: str) -> None:
+    """The lab with one of its parts open, after a run to the end."""
+    page.set_content(lab())
+    widget = page.locator(".turing-live .turing-lab")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_selector("[data-status=halted]")
+    page.locator("summary", has_text=part).click()
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(300)
+    widget.screenshot(path=STATIC / name)
 
 
 def main() -> None:
@@ -123,14 +136,8 @@ def main() -> None:
             page.evaluate("document.fonts.ready")
             page.screenshot(path=STATIC / name)
         page = browser.new_page(viewport={"width": 820, "height": 1000}, device_scale_factor=2)
-        page.set_content(stepper())
-        widget = page.locator(".turing-live .turing-stepper")
-        widget.focus()
-        for _ in range(8):
-            page.keyboard.press("ArrowRight")
-        page.evaluate("document.activeElement.blur()")
-        page.evaluate("document.fonts.ready")
-        widget.screenshot(path=STATIC / "stepper.png")
+        photograph(page, "lab.png", "Space")
+        photograph(page, "lab-layers.png", "Layers")
         browser.close()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlparse
@@ -36,6 +38,40 @@ HEADER = re.compile(
 
 def config(root: Path = ROOT) -> dict:
     return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+
+
+def repository(root: Path = ROOT) -> str:
+    """The address of the repository that this build is for.
+
+    A workflow names its own repository, so a fork's book is the fork's; a clone takes its remote. What is no GitHub
+    repository keeps the address of _config.yml.
+    """
+    if name := os.environ.get("GITHUB_REPOSITORY"):
+        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+    try:  # the folder's own repository, not one that it happens to lie in
+        outside = os.environ | {"GIT_CEILING_DIRECTORIES": str(root.parent)}
+        command = ["git", "remote", "get-url", "origin"]
+        remote = subprocess.run(command, cwd=root, env=outside, capture_output=True, text=True).stdout.strip()
+    except OSError:  # no git
+        remote = ""
+    found = re.fullmatch(r"(?:\w+://)?(?:[^@/]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?", remote)
+    return f"https://github.com/{found[1]}" if found else config(root)["repository"]["url"]
+
+
+def site(repository: str) -> str:
+    """Where GitHub Pages puts the book of a repository."""
+    owner, name = repository.split("/")[-2:]
+    host = f"{owner.lower()}.github.io"
+    return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
+
+
+def colab(repository: str, page: str) -> str:
+    """Where Colab opens the plain copy of a page.
+
+    Colab reads from branches of GitHub, not from GitHub Pages: the workflow puts the copies on a branch of their own.
+    """
+    owner, name = repository.split("/")[-2:]
+    return f"https://colab.research.google.com/github/{owner}/{name}/blob/colab/{Path(page).name}.ipynb"
 
 
 def pages(root: Path = ROOT) -> list[str]:

@@ -512,7 +512,7 @@ def test_a_hostile_link_is_shown_as_text_or_refused(kind, open_page, address):
     else:
         assert "The link cannot be followed." in page.locator(".turing-lab > .hint").text_content()
         run(page)
-        ended(page, PAPER, "")
+        ended(page, PAPER, "B()E")
 
 
 @pytest.mark.parametrize(

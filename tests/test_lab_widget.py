@@ -1,0 +1,118 @@
+"""The Python side of the lab: what it hands to a page, and what it refuses."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import traitlets
+
+import turing
+from turing import TuringMachine
+from turing.widgets import Lab, Stepper
+from turing.widgets.lab import CORE, PARTS
+
+PAPER = turing.zoo["balanced_parentheses"]
+HOSTILE = "</script><b>bold</b>"
+FOLDER = Path(turing.widgets.__file__).parent
+
+
+def html(widget):
+    return widget._repr_mimebundle_(include=None, exclude=None)[0]["text/html"]
+
+
+def test_without_arguments_it_is_the_machine_of_the_book():
+    lab = Lab()
+    assert (lab.machine, lab.word, lab.link, lab.page) == (PAPER, "", False, "")
+    assert repr(lab) == "Lab(<TuringMachine: 6 states, 5 symbols, 11 rules>, '')"
+    assert repr(Lab(PAPER, "B()E")) == repr(Lab(PAPER, "B()E"))
+
+
+def test_the_page_carries_the_machine_the_word_and_the_zoo():
+    state = json.loads(re.search(r"const state = (.*), listeners", html(Lab(PAPER, "B()E", link=True, page="lab.html")))[1])
+    assert set(state) == {"machine", "word", "zoo", "link", "page"}
+    assert (state["word"], state["link"], state["page"]) == ("B()E", True, "lab.html")
+    assert state["machine"] == Stepper(PAPER).get_state("machine")["machine"]
+    assert [entry["name"] for entry in state["zoo"]] == list(turing.zoo)
+
+
+def test_the_words_of_the_menu_are_the_samples_of_the_zoo_and_fit_their_machines():
+    for entry in Lab().zoo:
+        machine, samples = turing.zoo[entry["name"]], turing.zoo.entry(entry["name"]).samples
+        assert entry["steps"] == max(sample.steps or 0 for sample in samples)
+        for word, sample in zip(entry["words"], samples, strict=True):
+            single = all(len(symbol) == 1 for symbol in machine.symbols)
+            assert machine.tape(word if single else word.split()) == machine.tape(sample.word)
+
+
+def test_the_module_is_the_parts_after_the_core_as_a_string():
+    first, rest = Lab._esm.split("\n", 1)
+    assert json.loads(first.removeprefix("const CORE = ").removesuffix(";")) == "".join(
+        (FOLDER / name).read_text(encoding="utf-8") for name in CORE
+    )
+    assert rest == "".join((FOLDER / name).read_text(encoding="utf-8") for name in PARTS)
+
+
+def test_the_core_has_exports_at_the_beginning_of_lines_only_so_that_a_worker_runs_it_without_them():
+    core = "".join((FOLDER / name).read_text(encoding="utf-8") for name in CORE)
+    assert re.findall(r"(?m)^export (?!(?:class|function|const) )", core) == []
+    assert re.findall(r"(?m)^\s+export |^import |import\.meta|^await ", core) == []
+
+
+def test_no_name_is_declared_twice_in_the_module():
+    text = "".join((FOLDER / name).read_text(encoding="utf-8") for name in PARTS)
+    names = re.findall(r"(?m)^(?:export )?(?:const|let|class|function\*?|async function) (\w+)", text)
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_lab_is_small():
+    own = [name for name in (*PARTS, "lab.css") if name.startswith("lab")]
+    assert sum((FOLDER / name).stat().st_size for name in own) < 72_000
+
+
+def test_nothing_but_text_goes_into_the_page():
+    for name in PARTS:
+        if name.startswith("lab"):
+            text = (FOLDER / name).read_text(encoding="utf-8")
+            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)
+
+
+def test_the_fallback_has_the_rules_and_the_result_with_names_escaped():
+    text = Lab(PAPER, "B()E").fallback()
+    assert text.count("<tr>") == len(PAPER.delta) + 1
+    assert "halted in state T after 9 steps" in text
+    hostile = TuringMachine([(HOSTILE, "_", HOSTILE, "<i>", 1)], HOSTILE, set(), "_")
+    page = html(Lab(hostile))
+    assert "<b>bold" not in page
+    assert "<i>" not in page.split('turing-fallback">')[1]
+
+
+def test_a_machine_that_runs_on_is_told_of_up_to_a_limit():
+    assert "limit in state" in Lab(turing.zoo["bb5"]).fallback()
+
+
+def test_bad_input_is_refused_in_words():
+    with pytest.raises(TypeError, match="Lab takes a TuringMachine, and 'bb4' was given"):
+        Lab("bb4")
+    with pytest.raises(ValueError, match="Symbol 'x' .* is not in this machine's alphabet"):
+        Lab(PAPER, "Bx")
+    with pytest.raises(traitlets.TraitError):
+        Lab(PAPER, link="yes")
+
+
+def test_the_word_can_be_set_and_what_does_not_fit_is_refused():
+    lab = Lab(PAPER, "B()E")
+    lab.word = ["B", "E"]
+    assert lab.word == "BE"
+    with pytest.raises(ValueError, match="alphabet"):
+        lab.word = "nonsense"
+    assert lab.word == "BE"
+    assert Lab(turing.zoo["rock_paper_scissors"], ["rock", "paper"]).word == ["rock", "paper"]
+
+
+def test_no_torch_is_imported():
+    code = "import sys; from turing.widgets import Lab; Lab()._repr_mimebundle_(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

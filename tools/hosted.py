@@ -1,0 +1,157 @@
+"""A Sphinx extension: the book knows where it is hosted, and has a plain copy of each notebook for Colab.
+
+The repository's address stands in _config.yml. A build for another repository, a fork's or a clone's
+(`book.repository`), puts its own address in place of that one, in settings, pages and notebooks. After the build
+colab/ holds the plain copies (tools/plain.py), and the launch button of each page opens its own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from urllib.parse import urljoin
+
+import nbformat
+from docutils import nodes
+from plain import Hosted, Unknown, plain
+from sphinx.addnodes import pending_xref
+from sphinx.errors import ExtensionError
+
+import book
+
+DOMAINS = {"ref": "std", "numref": "std", "doc": "std", "term": "std", "eq": "math", "cite": "cite"}
+TITLED = re.compile(r"(.+?) *<([^<>]+)>")
+
+
+def rebased(value, old: str, new: str):
+    """A setting or a text with the new repository, and its site, in place of the old ones."""
+    if isinstance(value, str):
+        return value.replace(old, new).replace(book.site(old), book.site(new))
+    if isinstance(value, dict):
+        return {key: rebased(item, old, new) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rebased(item, old, new) for item in value]
+    return value
+
+
+def config_inited(app, config) -> None:
+    root = Path(app.confdir)
+    app.repository = book.repository(root)
+    app.rebased = partial(rebased, old=book.config(root)["repository"]["url"], new=app.repository)
+    for option in list(config):
+        if (value := app.rebased(option.value)) != option.value:
+            config[option.name] = value
+    site = book.site(app.repository)
+    config.html_baseurl = config.ogp_site_url = site
+    config.ogp_image = f"{site}_static/social.png"
+
+
+def source_read(app, page: str, source: list[str]) -> None:
+    source[0] = app.rebased(source[0])
+
+
+def html_page_context(app, page: str, template, context, doctree) -> None:
+    for group in context.get("header_buttons", []):
+        for button in group.get("buttons", []):
+            if button.get("text") == "Colab":
+                button["url"] = book.colab(app.repository, page)
+
+
+class Links:
+    """Where the roles and numbers of one page lead, as Sphinx itself resolves them."""
+
+    def __init__(self, app, page: str):
+        self.app, self.page = app, page
+        self.address = urljoin(book.site(app.repository), app.builder.get_target_uri(page))
+
+    def role(self, role: str, content: str) -> str:
+        title, target = found.groups() if (found := TITLED.fullmatch(content)) else (None, content)
+        domain, _, kind = role.rpartition(":")
+        domain = domain or DOMAINS.get(kind)
+        if domain is None:
+            raise Unknown(f"The role {{{role}}} has no plain form yet. Give it one in tools/plain.py.")
+        if domain == "cite":
+            kind = "p" if kind == "cite" else kind
+        elif kind in ("ref", "numref") and not title:
+            title = self.number(target) or None
+        if domain == "std" and kind in ("ref", "numref"):
+            kind, target = "ref", target.lower()
+        text = title or target.rpartition(".")[2] if target.startswith("~") else title or target
+        target = target.lstrip("~")
+        node = pending_xref("", refdomain=domain, reftype=kind, reftarget=target, refexplicit=bool(title))
+        node["refdoc"] = self.page
+        node["std:program"] = node["py:module"] = node["py:class"] = None
+        shown = (nodes.literal if domain == "py" else nodes.inline)(text, text)
+        env, builder = self.app.env, self.app.builder
+        resolve = env.domains[domain].resolve_xref
+        found = resolve(env, self.page, builder, kind, target, node, shown)
+        said = self._markdown(shown if found is None else found)  # the build warns of what leads nowhere
+        return f"({said[1:-1]})" if domain == "cite" and said.startswith("[[") else said
+
+    def _markdown(self, node) -> str:
+        if isinstance(node, nodes.Text):
+            return node.astext()
+        inside = "".join(map(self._markdown, node.children))
+        if isinstance(node, nodes.reference):
+            where = node.get("refuri") or f"#{node['refid']}"
+            return f"[{inside}]({urljoin(self.address, where)})"
+        return f"`{inside}`" if isinstance(node, nodes.literal) else inside
+
+    def number(self, label: str) -> str:
+        """What the page calls a statement or an exercise, "Theorem 2.3"; nothing for other labels."""
+        env = self.app.env
+        if statement := getattr(env, "proof_list", {}).get(label):
+            page, kind, counter = statement["docname"], statement["realtype"], statement["countertype"]
+        elif exercise := getattr(env, "sphinx_exercise_registry", {}).get(label):
+            page, kind, counter = exercise["docname"], "exercise", "exercise"
+        else:
+            return ""
+        number = env.toc_fignumbers.get(page, {}).get(counter, {}).get(label, ())
+        return f"{kind.title()} {'.'.join(map(str, number))}".strip()
+
+    def file(self, link: str) -> str:
+        """The address of what a relative link of Markdown leads to: another page, a picture, a part of this page."""
+        path, _, part = link.partition("#")
+        if not path:
+            return urljoin(self.address, link)
+        source = (Path(self.app.srcdir) / self.page).parent / path
+        name = source.resolve().relative_to(Path(self.app.srcdir).resolve()).as_posix()
+        page = name.rpartition(".")[0]
+        if page in self.app.env.found_docs:
+            where = self.app.builder.get_target_uri(page)
+        elif name in self.app.builder.images:
+            where = f"_images/{self.app.builder.images[name]}"
+        elif "/_static/" in name:
+            where = f"_static/{name.partition('/_static/')[2]}"
+        else:
+            raise Unknown(f"{link!r} is neither a page nor a picture of the book.")
+        return urljoin(book.site(self.app.repository), where + ("#" + part if part else ""))
+
+
+def build_finished(app, exception) -> None:
+    if exception or app.builder.format != "html":
+        return
+    for path in (Path(app.outdir) / "_sources").rglob("*.*"):
+        text = path.read_text(encoding="utf-8")
+        if (own := app.rebased(text)) != text:
+            path.write_text(own, encoding="utf-8")
+    folder = Path(app.outdir) / "colab"
+    folder.mkdir(exist_ok=True)
+    for path in book.notebooks(Path(app.srcdir)):
+        page = path.relative_to(app.srcdir).with_suffix("").as_posix()
+        links = Links(app, page)
+        hosted = Hosted(links.address, links.role, links.file, links.number, path.parent)
+        try:
+            copy = plain(nbformat.reads(app.rebased(path.read_text(encoding="utf-8")), as_version=4), hosted)
+        except Unknown as fault:
+            raise ExtensionError(f"{path.name} has no plain copy: {fault}") from fault
+        (folder / path.name).write_text(nbformat.writes(copy) + "\n", encoding="utf-8")
+
+
+def setup(app):
+    app.connect("config-inited", config_inited, priority=100)  # before the theme reads the address
+    app.connect("source-read", source_read)
+    app.connect("html-page-context", html_page_context, priority=900)  # after the theme has made its buttons
+    app.connect("build-finished", build_finished)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
