@@ -8,7 +8,7 @@ READY := .venv/.ready
 help:
 	@echo "make book      build the book (sets up .venv first)"
 	@echo "make serve     build it and serve it on http://127.0.0.1:8000/"
-	@echo "make test      everything that CI runs; test-all adds the exhaustive tests"
+	@echo "make test      everything that CI runs; test-all adds the exhaustive tests and a rehearsal of Colab"
 	@echo "make bench     measure, and fail where a threshold is missed"
 	@echo "make refresh   execute every notebook in place"
 	@echo "make art       redraw logo, cover and social card"

@@ -1,5 +1,6 @@
 """Attention with weights set by hand: exact on ties, one-hot from a stated κ on, a look-up as a loop would do it."""
 
+import math
 from itertools import product
 
 import pytest
@@ -213,6 +214,14 @@ def test_check_names_the_kappa_that_would_do(dtype):
     head_of(3, dtype, kappa=least).check()
     with pytest.raises(ValueError, match=rf"κ = {least - 1} is too small for {dtype}: .* Take κ = {least} or more"):
         head_of(3, dtype, kappa=least - 1).check()
+
+
+@pytest.mark.parametrize("kappa", [math.nan, math.inf, 2e38])
+def test_check_refuses_a_kappa_that_is_infinite_or_none(kappa):
+    head = head_of(3, torch.float32)
+    head.kappa = kappa
+    with pytest.raises(ValueError, match=r"is infinite or no number\. Take one from 208 to 1e"):
+        head.check()
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(torch.bfloat16, 256), (torch.float16, 2048)])

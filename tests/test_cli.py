@@ -20,6 +20,7 @@ from turing.__main__ import main
 from turing.formats import FORMATS, LIMIT, dumps, fit, parse
 
 BB4 = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"
+NATIVE = ["run", "bb3", "--network", "wcm21", "--engine", "native"]
 RUNAWAY = "1RA1RA"  # writes 1s to the right and never stops
 FOREVER = "1RB1RB_1LA1LA"  # goes to and fro between two cells
 ACCENTS = "0 _ é r hält\nhält _ 漢 r halt\n"
@@ -195,6 +196,30 @@ def test_a_tape_that_grows_without_end_is_stopped_before_memory_is_full(cli, mon
     status, out, err = cli("run", RUNAWAY)
     assert (status, rows(out)["status"], rows(out)["steps"]) == (4, "limit", "300,000")
     assert err == "turing: stopped, because the tape has grown to 300,000 cells\n"
+
+
+def test_a_tape_of_a_network_that_grows_without_end_is_stopped_too(cli, monkeypatch):
+    monkeypatch.setattr("turing.__main__.CELLS", 2_000)
+    status, out, err = cli("run", RUNAWAY, "--network", "wcm21", "--engine", "native")
+    assert (status, rows(out)["status"]) == (4, "limit")
+    assert err == "turing: stopped, because the tape has grown to 2,000 cells\n"
+
+
+def test_memory_that_is_full_gets_a_message(cli, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("turing.__main__._watched", full)
+    assert cli("run", "bb4") == (2, "", "turing: There is not enough memory for this.\n")
+
+
+def test_without_numba_the_message_says_what_to_install(cli, monkeypatch):
+    monkeypatch.delitem(sys.modules, "turing.engine.kernel", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
+    monkeypatch.delattr("turing.engine.kernel", raising=False)
+    status, out, err = cli("run", "bb2", "--network", "wcm21", "--engine", "native")
+    assert (status, out) == (2, "")
+    assert err.startswith('turing: engine="native" needs numba, which is not installed. Run pip install numba')
 
 
 def test_ctrl_c_reports_what_was_done_so_far():
@@ -671,6 +696,19 @@ def test_a_run_goes_on_from_its_checkpoint(cli, tmp_path):
     assert "bb4.npz is no checkpoint, or a part of it is missing" in cli("run", "bb4", *network)[2]
 
 
+def test_a_run_goes_on_from_its_checkpoint_to_another_limit(cli, tmp_path):
+    network = ["--network", "wcm21", "--engine", "native", "--checkpoint", str(tmp_path / "bb4.npz")]
+    for limit in (["--max-steps", "50"], ["--max-steps", "60"], []):
+        assert cli("run", "bb4", *network, *limit) == cli("run", "bb4", *limit)
+
+
+def test_a_network_may_be_for_2_to_the_64_steps(cli):
+    for T, status in ((2**64, 0), (2**64 + 1, 2)):
+        found, _, err = cli("run", "bb2", "--network", "wcm21", "--engine", "native", "--T", str(T))
+        assert found == status
+    assert "T is the most steps of a run, a whole number from 1 up (to 2^64)" in err
+
+
 def test_ctrl_c_leaves_a_checkpoint_from_which_the_run_goes_on(cli, tmp_path):
     network = ["--network", "wcm21", "--engine", "native", "--checkpoint", str(tmp_path / "bb5.npz")]
     with on_a_terminal("run", "bb5", *network) as (process, terminal):
@@ -720,6 +758,9 @@ def test_a_run_has_position_bits_enough_for_its_word(cli):
         ),
         (["run", "bb3", "--network", "wcm21", "--checkpoint", "x"], "--checkpoint is for --engine native"),
         (["run", "bb3", "--network", "wcm21", "--engine", "indexed", "--checkpoint", "x"], "is for --engine native"),
+        (["run", "bb3", "--network", "wcm21", "--checkpoint", ""], "--checkpoint is for --engine native"),
+        ([*NATIVE, "--checkpoint", "x", "--trace"], "--checkpoint is for --engine native, without --trace"),
+        ([*NATIVE, "--checkpoint", ""], "A checkpoint is a file, and '' was given, which is none"),
         (["run", "bb3", "--network", "wcm21", "--engine", "fast"], "argument --engine: invalid choice: 'fast'"),
         (["run", "bb3", "--network", "ss95", "--engine", "native"], "--engine is for wcm21, and ss95 was given"),
         (["run", "bb3", "--network", "ss95", "--adder", "ripple"], "--adder is not for ss95"),

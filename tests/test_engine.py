@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import os
 import pickle
 import random
@@ -17,6 +18,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import full, machines, machines_and_words, numbered, walker
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils import prune
 
 import turing
 from paper import BALANCED, FIGURE_1
@@ -24,9 +28,10 @@ from turing.attention import Attention
 from turing.engine import Indexed, Native, Program, Refusal, check_heads, kernel, run_batch
 from turing.engine import checkpoint as files
 from turing.engine import native as compiled_loop
-from turing.gates import Readout
+from turing.gates import Layer, Readout
 from turing.machine import TuringMachine
 from turing.wcm import WCM21, CapacityError
+from turing.wcm.pipeline import GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 from turing.zoo import NAMES, zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
@@ -347,7 +352,7 @@ def refused_at(net: WCM21, plain: list[dict[str, torch.Tensor]], message: str) -
     names = net.layout.names()
     place, value = message.split(", ", 1)[1].split(" before the heads")[0].rsplit(" is ", 1)
     before = plain[step - 1]["move" if "move" in net.pipeline else "project"][0]
-    assert f"{before[names.index(place)].item():g}" == value
+    assert before[names.index(place)] == float(value)
     assert place.split("[")[0] in ("pos1", "pos2", "pos3", "scr3")
     return step
 
@@ -545,10 +550,10 @@ def test_a_number_of_any_map_of_any_head_that_differs_is_named():
                 with torch.no_grad():
                     before = numbers[tuple(place)].item()
                     numbers[tuple(place)] = before + 2**-10
-                where = f"pipeline.{name}.{part}{place} is {before + 2**-10:g}, and a look-up has {before:g} there."
+                values = f"{np.float32(before + 2**-10)!s}, and a look-up has {before:g} there."
                 with pytest.raises(Refusal) as refusal:
                     check_heads(net)
-                assert where in str(refusal.value)
+                assert f"pipeline.{name}.{part}{place} is {values}" in str(refusal.value)
                 with torch.no_grad():
                     numbers[tuple(place)] = before
                 named += 1
@@ -586,6 +591,124 @@ def test_a_number_that_is_infinite_or_none_is_refused(net, name, number):
     for engine in ENGINES:
         with pytest.raises(Refusal, match=f"pipeline.{name} has a number that is infinite or none"):
             net.run("B()E", engine=engine)
+
+
+class Twice(IndicateVisitedPosition):
+    """A look-up that adds what it finds once more."""
+
+    def forward(self, *arguments):
+        return 2 * super().forward(*arguments)
+
+
+def exchanged(name: str, module):
+    """A change that puts another module in the place of one, or behind the last one."""
+    return lambda net: net.pipeline.update({name: module(net)})
+
+
+def widened(net: WCM21) -> None:
+    before = net.pipeline["choose"]
+    net.pipeline["choose"] = Layer(F.pad(before.weight.detach(), (0, 0, 0, 3)), F.pad(before.bias.detach(), (0, 3)))
+
+
+def hooked(name: str):
+    return lambda net: net.get_submodule(f"pipeline.{name}").register_forward_hook(lambda *_: None)
+
+
+@engines
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda net: net.pipeline["carry"].double(),
+            "carry.weight is of torch.float64, and the network of torch.float32",
+        ),
+        (
+            exchanged("visited", lambda net: GetLastWrittenSymbol(net.layout)),
+            "visited is of class GetLastWrittenSymbol",
+        ),
+        (exchanged("last", lambda net: GetInitialSymbol(net.layout)), "and the head of a look-up has GetLastWrittenSy"),
+        (
+            exchanged("visited", lambda net: Twice(net.layout)),
+            "visited is of class Twice, and the head of a look-up has",
+        ),
+        (exchanged("tail", lambda net: nn.Identity()), "Identity has a forward of its own, and an engine computes"),
+        (
+            exchanged("tail", lambda net: nn.Linear(net.layout.width, net.layout.width)),
+            "Linear has a forward of its own",
+        ),
+        (
+            exchanged("assemble", lambda net: nn.Sequential(net.pipeline["assemble"], nn.ReLU())),
+            "ReLU has a forward of",
+        ),
+        (hooked("carry"), "pipeline.carry has a hook, which an engine would not call"),
+        (hooked("last.query"), "pipeline.last.query has a hook, which an engine would not call"),
+        (lambda net: prune.identity(net.pipeline["choose"], "weight"), "pipeline.choose has a hook"),
+        (
+            exchanged("choose", lambda net: Layer(torch.eye(7), torch.zeros(7))),
+            "has a layer for 7 numbers, and .* come",
+        ),
+        (widened, "numbers leave pipeline.choose, and its layout has names for"),
+        (lambda net: setattr(net.pipeline["last"], "kappa", math.nan), "κ = nan is infinite or no number"),
+        (lambda net: setattr(net.pipeline["last"], "kappa", math.inf), "κ = inf is infinite or no number"),
+    ],
+)
+def test_a_network_that_computes_otherwise_than_it_was_built_to_is_refused(net, engine, change, message):
+    change(net)
+    with pytest.raises(Refusal, match=message):
+        net.run("B()E", engine=engine)
+
+
+@engines
+def test_layers_in_a_row_are_computed_one_after_the_other(net, engine):
+    net.pipeline["assemble"] = nn.Sequential(nn.Sequential(net.pipeline["assemble"]))
+    assert net.run("B()E", engine=engine) == BALANCED.run("B()E")
+
+
+@engines
+def test_a_number_that_becomes_infinite_is_refused_where_torch_has_none(engine):
+    """A detector that nothing reads: infinity times its weights, which are 0, is no number."""
+    machine = TuringMachine({("A", "0"): ("B", "1", 1), ("B", "1"): ("A", "1", 1)}, "A", (), "0")
+    net = compiled(machine, 8)
+    detect, column = net.pipeline["detect"], net.layout
+    with torch.no_grad():
+        row = net.layout_of("detect").det["B 0"]
+        detect.weight[row, column.st["B"]] = detect.weight[row, column.sym1["0"]] = 3e38
+    with pytest.raises(ArithmeticError, match="is nan, and neither 0 nor 1"):
+        net.run("")
+    for call in (lambda: net.run("", engine=engine), lambda: list(net.vectors([""], engine=engine))):
+        with pytest.raises(Refusal, match=r"At step \d, .*(infinity times 0 is no number|is nan before the heads)"):
+            call()
+
+
+@engines
+def test_numbers_that_the_heads_would_add_up_to_infinity_are_refused(engine):
+    net = compiled(BALANCED, 8)
+    with torch.no_grad():
+        net.pipeline["move"].bias[net.layout.scr1["("]] = 3e38
+    with pytest.raises(Refusal, match="At step 1, a number is infinite or almost so"):
+        net.run("B()E", engine=engine)
+
+
+@engines
+def test_a_refusal_has_all_digits_of_a_number(net, engine):
+    with torch.no_grad():
+        net.pipeline["move"].weight[net.layout.pos3[0]] *= 1 + 2**-20
+    with pytest.raises(Refusal, match=r"pos3\[0\] is 1\.000001 before the heads"):
+        net.run("B()E", engine=engine)
+
+
+def test_a_position_bit_that_is_minus_0_is_0(net, monkeypatch):
+    """Whether a sum of zeros is -0 is up to torch and the hardware."""
+    through = Indexed._through
+
+    def negative(self, *arguments):
+        x = through(self, *arguments)
+        own = x[self.layout.pos2.slice]
+        own[own == 0] = -0.0
+        return x
+
+    monkeypatch.setattr(Indexed, "_through", negative)
+    assert net.run("B(())E", engine="indexed") == BALANCED.run("B(())E")
 
 
 # The check mode.
@@ -751,6 +874,19 @@ def test_the_word_of_a_batch_that_has_no_room_or_is_refused_is_named(net):
         run_batch(net, ["B()E", "B((((E"])
 
 
+def test_a_batch_takes_its_networks_and_words_from_generators(net):
+    words = ["B()E", "BB", ""]
+    assert run_batch((net for _ in words), iter(words)) == run_batch(net, words)
+
+
+@engines
+def test_verify_says_on_which_word_an_engine_refused(net, engine):
+    with torch.no_grad():
+        net.pipeline["carry"].bias[net.pipeline["carry"].layouts[1].carry[3]] = -2.5
+    with pytest.raises(Refusal, match=r"^On the word 'B\(\(\(\(E': At step 4, pos3"):
+        turing.verify(net, BALANCED, ["B()E", "B((((E"], engine=engine)
+
+
 # Ctrl-C and the bar.
 
 
@@ -782,6 +918,14 @@ def test_ctrl_c_ends_a_run_and_what_was_done_so_far_is_returned(engine):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_ctrl_c_ends_all_runs_of_a_batch():
+    thread = press_ctrl_c_once_a_run_has_begun()
+    runs = run_batch(compiled(zoo["bb5"], 2**62), [""] * 3)
+    thread.join()
+    assert {run.status for run in runs} == {"interrupted"}
+    assert min(run.steps for run in runs) < 47_176_870
+
+
 def test_a_run_that_was_interrupted_goes_on_from_its_checkpoint(tmp_path):
     machine, file = zoo["bb5"], tmp_path / "bb5.npz"
     net = compiled(machine, 100_000_000)
@@ -802,6 +946,40 @@ def test_a_bar_shows_steps_and_rate_if_asked_for(net, capsys, monkeypatch, engin
     net.run("B()E", engine=engine, progress=False)
     net.run("B()E", engine=engine)
     assert capsys.readouterr().err == ""  # this is no terminal
+
+
+# How far a tape grows.
+
+
+def test_a_tape_that_grows_beyond_so_many_cells_ends_the_run_as_a_limit_does(tmp_path):
+    machine = walker(1)
+    net = compiled(machine, 10_000)
+    for checkpoint in (None, tmp_path / "run", tmp_path / "run"):
+        run = net.run("", engine="native", cells=500, checkpoint=checkpoint)
+        assert (run.status, run.steps) == ("limit", 1_000)  # of which the first chunk is made
+    assert net.run("", engine="native", cells=20_000) == machine.run("", 10_000)
+    assert compiled(BB4, 128).run("", engine="native", cells=3).status == "halted"
+    for cells in (10, 1):  # a run that is over is not stopped
+        jam = compiled(BALANCED, 128).run("B(B", engine="native", cells=cells, checkpoint=tmp_path / "jam")
+        assert jam == BALANCED.run("B(B")
+
+
+def test_every_cell_is_found_after_room_was_made_for_more(program):
+    run = Native(program, "")
+    run.room(200_000)
+    keys = np.random.default_rng(0).permutation(150_000).astype(np.uint64) + np.uint64(1)
+    run.keys[1 : len(keys) + 1] = keys
+    run.count[kernel.USED] += len(keys)
+    run.room(400_000)
+    for slot in (0, 1, 77_777, 150_000):
+        assert run.table[kernel.find(run.keys[slot], run.table, run.keys)] == slot + 1
+
+
+def test_what_numba_has_no_folder_for_is_compiled_all_the_same():
+    function = eval("lambda x: x + 1")  # of no file
+    with pytest.raises(RuntimeError, match="cannot cache function"):
+        kernel.njit(cache=True)(function)
+    assert kernel.jit(function)(1) == 2
 
 
 # Checkpoints.
@@ -832,6 +1010,47 @@ def test_a_run_that_has_jammed_or_halted_is_over_when_it_goes_on(tmp_path, net):
     for k, word in enumerate(("B(B", "B()E", "(")):
         for _ in range(2):
             assert net.run(word, engine="native", checkpoint=tmp_path / str(k)) == BALANCED.run(word)
+
+
+def test_a_run_that_jams_behind_its_limit_has_the_status_of_the_limit(tmp_path, net):
+    for limit in (3, 2):
+        run = net.run("B(B", limit, engine="native", checkpoint=tmp_path / "run")
+        assert run == BALANCED.run("B(B", limit)
+
+
+def test_a_run_that_is_refused_leaves_the_last_good_checkpoint(tmp_path, net, monkeypatch):
+    with torch.no_grad():
+        net.pipeline["carry"].bias[net.pipeline["carry"].layouts[1].carry[3]] = -2.5
+    monkeypatch.setattr("turing.engine.runs.PAUSE", -1)
+    good = net.run("B((((E", 3, engine="native", checkpoint=tmp_path / "run")
+    for _ in range(2):
+        with pytest.raises(Refusal, match="At step 4, "):
+            net.run("B((((E", engine="native", checkpoint=tmp_path / "run")
+    assert net.run("B((((E", 3, engine="native", checkpoint=tmp_path / "run") == good
+
+
+def test_a_checkpoint_takes_no_file_of_somebody_elses_and_follows_a_link(tmp_path):
+    net, other, link = compiled(BB4, 128), tmp_path / "run.new", tmp_path / "link"
+    other.write_text("mine")
+    link.symlink_to(tmp_path / "run")
+    for limit in (50, 107):
+        assert net.run("", limit, engine="native", checkpoint=link) == BB4.run("", limit)
+    assert other.read_text() == "mine"
+    assert link.is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "run.new", "link"}
+
+
+def test_a_checkpoint_that_could_not_be_written_leaves_nothing_behind(tmp_path, program, monkeypatch):
+    monkeypatch.setattr(files, "signed", lambda body: None)
+    with pytest.raises(TypeError):
+        files.store(Native(program, ""), tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", ["", ".", "/dev/null", "/dev/zero", "/dev/full"])
+def test_a_checkpoint_is_a_file(path):
+    with pytest.raises(ValueError, match=f"A checkpoint is a file, and '{path}' was given, which is none"):
+        compiled(BB4, 128).run("", engine="native", checkpoint=path)
 
 
 def test_a_network_that_was_changed_goes_on_with_its_odd_numbers(tmp_path):
@@ -969,6 +1188,8 @@ def test_a_file_of_another_version_is_refused(stored):
         ("vectors_", lambda vectors: vectors[:-1]),
         ("odd", lambda odd: odd.astype(np.int32)),
         ("status", lambda status: np.array(9)),
+        ("status", lambda status: np.array("x")),
+        ("status", lambda status: np.array([0])),
     ],
 )
 def test_numbers_that_would_lead_the_loop_out_of_its_arrays_are_refused_even_with_a_digest(stored, name, change):
@@ -1050,13 +1271,14 @@ def test_a_checkpoint_beyond_the_limit_is_refused(stored):
 def test_a_checkpoint_that_cannot_be_written_is_known_before_the_run(tmp_path):
     with pytest.raises(FileNotFoundError):
         compiled(zoo["bb5"], 100_000_000).run("", engine="native", checkpoint=tmp_path / "none" / "run.npz")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(ValueError, match="A checkpoint is a file"):
         compiled(zoo["bb5"], 100_000_000).run("", engine="native", checkpoint=tmp_path)
 
 
 # Wrong arguments.
 
 SMALL = compiled(BALANCED, 20)
+SS95 = turing.compile(BALANCED, "ss95")
 
 
 @pytest.mark.parametrize(
@@ -1068,7 +1290,7 @@ SMALL = compiled(BALANCED, 20)
         (lambda: SMALL.trace("B", engine="fast"), "An engine is one of torch, indexed, native, and 'fast' was given"),
         (lambda: next(SMALL.vectors(["B"], engine="fast")), "An engine is one of torch, .* and 'fast' was given"),
         (lambda: turing.verify(SMALL, BALANCED, ["B"], engine="fast"), "An engine is one of .* and 'fast' was given"),
-        (lambda: SMALL.run("B", check=True), 'check, progress and checkpoint are for engine="indexed" or "native"'),
+        (lambda: SMALL.run("B", check=True), 'checkpoint and cells are for engine="indexed" or'),
         (lambda: SMALL.run("B", engine="indexed", checkpoint="x"), 'A checkpoint is for engine="native" without check'),
         (lambda: SMALL.run("B", engine="native", check=True, checkpoint="x"), "A checkpoint .* without check"),
         *((lambda engine=engine: SMALL.run("B(x)E", engine=engine), r"Symbol 'x' \(cell 2 of the word\)")
@@ -1085,7 +1307,18 @@ SMALL = compiled(BALANCED, 20)
         (lambda: run_batch(SMALL, "B()E"), r"run_batch takes a list of words, and the one word 'B\(\)E' was given"),
         (lambda: run_batch([SMALL], ["B", "B"]), "one for each word: 1 networks and 2 words were given"),
         (lambda: run_batch(SMALL, ["B"], 21), "max_steps = 21 is more than T = 20"),
-        (lambda: run_batch(SMALL, ["Bx"]), r"Symbol 'x' \(cell 1 of the word\)"),
+        (lambda: run_batch(SMALL, ["B", "Bx"]), r"Word 1 of the batch: Symbol 'x' \(cell 1 of the word\)"),
+        (lambda: SMALL.run_batch(["B", "Bx"]), r"Word 1 of the batch: Symbol 'x' \(cell 1 of the word\)"),
+        (lambda: SMALL.run("B", engine="indexed", cells=9), 'A number of cells is for engine="native" without check'),
+        (lambda: turing.engine.trace(SMALL, "B", engine="torch"), 'engine="torch" is the network alone'),
+        (lambda: next(turing.engine.vectors(SMALL, ["B"], engine="torch")), 'engine="torch" is the network alone'),
+        *((lambda engine=engine: next(SMALL.vectors([], engine=engine)), "vectors takes .* an empty one was given")
+          for engine in ("torch", *ENGINES)),
+        (lambda: next(SMALL.vectors("B")), "vectors takes a list of words, and the one word 'B' was given"),
+        *((lambda call=call: call(SS95, ["B"]), r'are for turing.compile\(machine, "wcm21"\), and SS95 was given')
+          for call in (turing.engine.run, turing.engine.trace, run_batch)),
+        (lambda: next(turing.engine.vectors(SS95, ["B"])), "The engines are for .*, and SS95 was given"),
+        (lambda: run_batch([SMALL, SS95], ["B", "B"]), "The engines are for .*, and SS95 was given"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_answered_with_what_was_expected(call, message):

@@ -159,8 +159,9 @@ def test_a_number_of_many_thousand_digits_is_no_json_that_python_reads(tmp_path)
         load(tmp_path / "long.json")
 
 
-def test_another_ending_than_json_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"saved as JSON, and the name 'net\.pt' was given\. Use 'net\.json'"):
+def test_an_ending_that_is_not_known_is_refused(tmp_path):
+    message = r"saved as JSON, safetensors or ONNX, and the name 'net\.pt' was given\. Use 'net\.json'"
+    with pytest.raises(ValueError, match=message):
         save(AND(2), tmp_path / "net.pt")
 
 

@@ -31,7 +31,9 @@ def test_without_arguments_it_is_the_machine_of_the_book():
 
 
 def test_the_page_carries_the_machine_the_word_and_the_zoo():
-    state = json.loads(re.search(r"const state = (.*), listeners", html(Lab(PAPER, "B()E", link=True, page="lab.html")))[1])
+    state = json.loads(
+        re.search(r"const state = (.*), listeners", html(Lab(PAPER, "B()E", link=True, page="lab.html")))[1]
+    )
     assert set(state) == {"machine", "word", "zoo", "link", "page"}
     assert (state["word"], state["link"], state["page"]) == ("B()E", True, "lab.html")
     assert state["machine"] == Stepper(PAPER).get_state("machine")["machine"]
@@ -96,7 +98,7 @@ def test_a_machine_that_runs_on_is_told_of_up_to_a_limit():
 def test_bad_input_is_refused_in_words():
     with pytest.raises(TypeError, match="Lab takes a TuringMachine, and 'bb4' was given"):
         Lab("bb4")
-    with pytest.raises(ValueError, match="Symbol 'x' .* is not in this machine's alphabet"):
+    with pytest.raises(ValueError, match=r"Symbol 'x' .* is not in this machine's alphabet"):
         Lab(PAPER, "Bx")
     with pytest.raises(traitlets.TraitError):
         Lab(PAPER, link="yes")

@@ -25,6 +25,7 @@ ORDER = [
     ("06_cantor", ["cantor"]),
     ("07_ss", ["stack", "ss"]),
     ("08_fast", ["folded", "engine"]),
+    ("research", ["export", "corpus"]),
 ]
 EXEMPT = {"__init__", "__main__", "_version", "widgets", "check"}
 ROW = {module: number for number, (_, modules) in enumerate(ORDER) for module in modules}

@@ -70,19 +70,19 @@ class Links:
         domain, _, kind = role.rpartition(":")
         domain = domain or DOMAINS.get(kind)
         if domain is None:
-            raise Unknown(f"The role {{{role}}} has no plain form yet. Give it one in tools/plain.py.")
+            raise Unknown(f"The role {{{role}}} has no plain form yet. Give it one in tools/hosted.py.")
         if domain == "cite":
             kind = "p" if kind == "cite" else kind
         elif kind in ("ref", "numref") and not title:
             title = self.number(target) or None
         if domain == "std" and kind in ("ref", "numref"):
             kind, target = "ref", target.lower()
-        text = title or target.rpartition(".")[2] if target.startswith("~") else title or target
+        text = title or (target.rpartition(".")[2] if target.startswith("~") else target)
         target = target.lstrip("~")
         node = pending_xref("", refdomain=domain, reftype=kind, reftarget=target, refexplicit=bool(title))
         node["refdoc"] = self.page
         node["std:program"] = node["py:module"] = node["py:class"] = None
-        shown = (nodes.literal if domain == "py" else nodes.inline)(text, text)
+        node += (shown := (nodes.literal if domain == "py" else nodes.inline)(text, text))
         env, builder = self.app.env, self.app.builder
         resolve = env.domains[domain].resolve_xref
         found = resolve(env, self.page, builder, kind, target, node, shown)

@@ -39,7 +39,8 @@ INLINE = re.compile(
 
 # What a plain notebook has none of: directive, role, label, comment.
 MYST = re.compile(
-    r"^ *(?:`{3,}|~{3,}|:{3,})\{.*|\{[a-z][\w:+-]*\}`[^`]+`|^\([\w:.-]+\)=$|^%.*|\$\$ \([\w:-]+\)$|^:{3,}$", re.MULTILINE
+    r"^ *(?:`{3,}|~{3,}|:{3,})\{.*|\{[a-z][\w:+-]*\}`[^`]+`|^\([\w:.-]+\)=$|^%.*|\$\$ \([\w:-]+\)$|^:{3,}$",
+    re.MULTILINE,
 )
 
 
@@ -210,10 +211,10 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
     return nbformat.from_dict({"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5})
 
 
-_ABOUT = "*To run and to change. Links lead to [the chapter as a page]({}), which has the same cells and widgets.*"
+_ABOUT = "*A copy of [this page]({}) to run and to change. Its links lead to the book.*"
 _END = (
-    "## Answers and solutions\n\nFolded, and not run yet. Open a cell to read it, run it to see what it gives; a "
-    "solution defines its function anew."
+    "## Answers and solutions\n\nFolded away: open a cell to read it, run it to see what it gives. A solution defines "
+    "its function anew."
 )
 
 
@@ -223,6 +224,7 @@ def left_over(nb: nbformat.NotebookNode) -> list[str]:
     for cell in nb.cells:
         if cell.cell_type == "markdown":
             words = re.sub(r"^( *)(`{3,})(?!\{)[^`]*?^\1\2`*$", "", cell.source, flags=re.MULTILINE | re.DOTALL)
+            words = INLINE.sub(lambda part: "" if part["ticks"] and not part["role"] else part[0], words)
             found += [match[0] for match in MYST.finditer(words)]
     return found
 
@@ -234,7 +236,7 @@ def _exercises(text: str, hosted: Hosted):
 
 
 def _pieces(text: str):
-    """A cell cut where solutions begin and end: (None, text), (label, text) from a beginning, ("", text) from an end."""
+    """A cell cut where solutions begin and end: each piece, after a label where one begins, "" where one ends."""
     cut = re.compile(r"^(`{3,})\{solution-(start|end)\} *(\S*)\n(?:.*\n)*?\1 *$", re.MULTILINE)
     at, mark = 0, None
     for found in cut.finditer(text):

@@ -11,6 +11,7 @@ from importlib import import_module
 from turing._version import __version__
 from turing.check import check
 from turing.compiler import compile
+from turing.corpus import corpus
 from turing.equations import show
 from turing.files import load, save
 from turing.hinton import draw
@@ -28,6 +29,7 @@ __all__ = [
     "TuringMachine",
     "check",
     "compile",
+    "corpus",
     "draw",
     "load",
     "save",

@@ -1,10 +1,11 @@
 """Networks in files: what :func:`save` writes, :func:`load` reads with equal weights. Nothing is ever unpickled.
 
-A file is JSON. A network of plain layers is the dictionary of :mod:`turing.network`. A compiled one is
-``{"turing": "network", "version": 1, "construction": "wcm21", "machine": {…}, "options": {"T": 100, …},
-"dtype": "float32", "weights": {…}}``: the machine in our JSON format, the options it was compiled with, and under
-the name of each parameter its ``shape`` and, as [index, …, value], the ``values`` that are not 0. Of an SS95 network
-these are the numbers that it runs on: whole ones if it is exact, else floats.
+A file is JSON or safetensors, as its name says. In JSON, a network of plain layers is the dictionary of
+:mod:`turing.network`. A compiled one is ``{"turing": "network", "version": 1, "construction": "wcm21",
+"machine": {…}, "options": {"T": 100, …}, "dtype": "float32", "weights": {…}}``: the machine in our JSON format, the
+options it was compiled with, and under the name of each parameter its ``shape`` and, as [index, …, value], the
+``values`` that are not 0. Of an SS95 network these are the numbers that it runs on: whole ones if it is exact, else
+floats.
 
 A transformer's file says also how its numbers work together, so that whoever reads it needs no ``turing``:
 ``layouts`` names the places of its vectors, as in :mod:`turing.network`; the first one is a column's. ``modules``
@@ -13,6 +14,10 @@ it), and either ``layers``, each with the names of its ``weight`` and ``bias`` a
 a head, ``over`` (``"columns"`` or ``"word"``), ``kappa`` and ``average``; its numbers are
 ``pipeline.<name>.query.weight`` and so on.
 
+In a ``.safetensors`` file the tensors have the names of the ``weights``, or of plain layers ``<name>.weight`` and
+``<name>.bias``; every other key of the dictionary is in the metadata, as JSON. One set of checks serves both. An
+``.onnx`` file holds one step of a transformer for other runtimes, and is not read back (:mod:`turing.export`).
+
 Chapter: :doc:`/book/05_wcm`.
 """
 
@@ -20,6 +25,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,22 +41,42 @@ if TYPE_CHECKING:
 __all__ = ["load", "loads", "save"]
 
 TYPES = ("float32", "float64", "bfloat16", "float16")
+ENDINGS = (".json", ".safetensors", ".onnx")
+EXPORT = "turing.export"
+KINDS = ("weight", "bias")
 
 
 def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
-    """Write a network to a file whose name ends in ``.json``, with the names of its places.
+    """Write a network to a file whose name ends in ``.json`` or ``.safetensors``, with the names of its places; or
+    one step of a transformer to a file that ends in ``.onnx``.
 
     ``layout`` names the places of a network of plain layers; a compiled one has its own names.
 
     Chapter: :doc:`/book/05_wcm`.
     """
     path = Path(path)
-    if path.suffix.lower() != ".json":
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
         raise ValueError(
-            f"Networks are saved as JSON, and the name {path.name!r} was given. Use {path.stem + '.json'!r}."
+            f"Networks are saved as JSON, safetensors or ONNX, and the name {path.name!r} was given. "
+            f"Use {path.stem + '.json'!r}."
         )
-    data = _compiled(network) if hasattr(network, "construction") else to_dict(network, layout)
-    path.write_text(json.dumps(data) + "\n", encoding="utf-8", newline="\n")
+    if ending == ".onnx":
+        import_module(EXPORT).write_onnx(network, path)
+        return
+    if hasattr(network, "construction"):
+        data, tensors = _compiled(network)
+    else:
+        data, tensors = to_dict(network, layout), {}
+    if ending == ".json":
+        if tensors:
+            data["weights"] = {
+                name: {"shape": list(numbers.shape), "values": _values(numbers.cpu())}
+                for name, numbers in tensors.items()
+            }
+        path.write_text(json.dumps(data) + "\n", encoding="utf-8", newline="\n")
+        return
+    import_module(EXPORT).write_safetensors(path, data, tensors or _taken(data))
 
 
 def load(path: str | Path) -> nn.Module:
@@ -68,6 +94,13 @@ def load(path: str | Path) -> nn.Module:
     """
     path = Path(path)
     try:
+        if path.suffix.lower() == ".onnx":
+            raise ValueError(
+                "an ONNX file holds the operations of one step and not the network, so it is not read back. "
+                "Save the network as .json or .safetensors too; onnxruntime runs this file."
+            )
+        if path.suffix.lower() == ".safetensors":
+            return _read(*import_module(EXPORT).read_safetensors(path))
         return loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise ValueError(f"{path.name}: this is no JSON.") from None
@@ -84,8 +117,15 @@ def loads(text: str) -> nn.Module:
         data = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise ValueError("this is no JSON.") from None
+    return _read(data)
+
+
+def _read(data: object, tensors: dict[str, Tensor] | None = None) -> nn.Module:
+    """The network of a dictionary; ``tensors`` are its weights where the dictionary does not hold them."""
     if not isinstance(data, dict) or data.get("turing") != "network" or "construction" not in data:
-        return from_dict(data)
+        return from_dict(data if tensors is None else _given(data, tensors))
+    if tensors is not None:
+        data["weights"] = tensors
     if data.get("version") != VERSION:
         raise ValueError(f"This network is of version {data.get('version')!r}; version {VERSION} is read here.")
     try:
@@ -108,13 +148,50 @@ def _typed(options: dict, dtype: str) -> None:
         )
 
 
-def _compiled(network: nn.Module) -> dict:
-    stored, dtype = _stored(network), str(next(network.parameters()).dtype).removeprefix("torch.")
+def _taken(data: dict) -> dict[str, Tensor]:
+    """The numbers of plain layers, taken out of their dictionary, as tensors."""
+    tensors = {}
+    for layer, module in zip(data["layers"], from_dict(data), strict=True):
+        for kind in KINDS:
+            tensors[f"{layer['name']}.{kind}".lstrip(".")] = getattr(module, kind).detach()
+            del layer[kind]
+    return tensors
+
+
+def _given(data: dict, tensors: dict[str, Tensor]) -> dict:
+    """The dictionary of plain layers with the numbers of tensors put back, for :func:`turing.network.from_dict`."""
+    layers = data.get("layers")
+    if data.get("version") != VERSION or type(layers) is not list or not all(type(layer) is dict for layer in layers):
+        return data  # which is refused
+    left = dict(tensors)
+    for layer in layers:
+        for kind in KINDS:
+            numbers, shape = left.pop(f"{layer.get('name')}.{kind}".lstrip("."), None), layer.get("shape")
+            wanted = shape if kind == "weight" or not isinstance(shape, list) else shape[:1]
+            if numbers is None or list(numbers.shape) != wanted or _name(numbers) not in TYPES:
+                raise ValueError(
+                    f"This network is damaged: the {kind} of layer {cut(str(layer.get('name')))} is no tensor of "
+                    f"floats with the shape {cut(str(wanted))}"
+                )
+            layer[kind] = _values(numbers)
+    for name in left:
+        raise ValueError(f"This network is damaged: the tensor {cut(name)} is no part of it")
+    return data
+
+
+def _compiled(network: nn.Module) -> tuple[dict, dict[str, Tensor]]:
+    """What a file says of a compiled network, and its numbers."""
+    if network.construction not in CONSTRUCTIONS:
+        raise ValueError(
+            f"A network of the construction {network.construction!r} is not saved as a network: turing.load could not "
+            f"compile it. Its weights are network.state_dict(), and .onnx takes its step."
+        )
+    stored, dtype = _stored(network), _name(next(network.parameters()))
     _typed(network.options, dtype)
     for name, numbers in stored.items():
         if not numbers.isfinite().all():
             raise ValueError(f"{name} has a number that is infinite or not a number. A file holds finite ones.")
-    return {
+    data = {
         "turing": "network",
         "version": VERSION,
         "construction": network.construction,
@@ -122,10 +199,8 @@ def _compiled(network: nn.Module) -> dict:
         "options": network.options,
         "dtype": dtype,
         **_modules(network),
-        "weights": {
-            name: {"shape": list(numbers.shape), "values": _values(numbers.cpu())} for name, numbers in stored.items()
-        },
     }
+    return data, stored
 
 
 def _modules(network: nn.Module) -> dict:
@@ -201,6 +276,13 @@ def _rebuilt(data: dict) -> nn.Module:
 def _numbers(name: str, found: object, like: Tensor) -> Tensor:
     import torch
 
+    if isinstance(found, torch.Tensor):
+        if found.shape != like.shape or found.dtype != like.dtype or not found.isfinite().all():
+            raise ValueError(
+                f"{name} is a tensor of the shape {list(like.shape)} and the type {_name(like)}, of finite numbers; "
+                f"one of the shape {list(found.shape)} and the type {_name(found)} was found"
+            )
+        return found
     if type(found) is not dict or found.get("shape") != list(like.shape) or type(found.get("values")) is not list:
         raise ValueError(f'{name} has a "shape", {list(like.shape)} here, and "values"; this differs')
     whole = not like.is_floating_point()
@@ -215,10 +297,12 @@ def _numbers(name: str, found: object, like: Tensor) -> Tensor:
         places.add(tuple(place))
         numbers[tuple(place)] = _whole(name, entry[-1]) if whole else _real(entry[-1])
     for value in numbers[numbers.to(like.dtype).to(numbers.dtype) != numbers].tolist():
-        raise ValueError(
-            f"{name} holds {value}, which is no number of the type {str(like.dtype).removeprefix('torch.')}"
-        )
+        raise ValueError(f"{name} holds {value}, which is no number of the type {_name(like)}")
     return numbers
+
+
+def _name(numbers: Tensor) -> str:
+    return str(numbers.dtype).removeprefix("torch.")
 
 
 def _whole(name: str, value: object) -> int:

@@ -283,7 +283,8 @@ def test_states_and_symbols_come_and_go_in_the_table(open_page):
     page.keyboard.press("Tab")
     page.get_by_label("Rule for state A, reading 1").fill("1Lnew")
     page.keyboard.press("Tab")
-    page.wait_for_function("document.querySelector('.box textarea').value.includes('new')")
+    rule = '["A", "1", "new", "1", -1]'
+    page.wait_for_function("rule => document.querySelector('.box textarea').value.includes(rule)", arg=rule)
     text = page.get_by_label("The machine as text").input_value()
     machine = TuringMachine.parse(text)
     assert machine.delta["A", "1"] == ("new", "1", -1)
@@ -292,6 +293,7 @@ def test_states_and_symbols_come_and_go_in_the_table(open_page):
     until(page, run.status, step=run.steps)
     ended(page, machine)
     press(page, "Remove the state new")
+    page.wait_for_function("!document.querySelector('.box textarea').value.includes('new')")
     assert "new" not in TuringMachine.parse(page.get_by_label("The machine as text").input_value()).states
     page.get_by_label("Rule for state A, reading 1").fill("1LX")
     page.keyboard.press("Tab")
@@ -320,7 +322,7 @@ def test_a_weight_changed_by_hand_parts_network_and_machine_where_verify_says(mo
         net.pipeline[module].weight[place, net.layout_of(before).names().index(column)] = value
     (found,) = turing.verify(net, machine, [""]).divergences
     mark = page.locator(".mark").text_content()
-    assert f"step {found.step}, layer {found.layer}, slice {found.slice}. " in mark
+    assert f"step {found.step}, layer {found.layer}, slice {found.slice}: " in mark
     assert found.place in mark
     press(page, "Put it back")
     page.wait_for_selector(".turing-lab[data-mark=good]")
@@ -385,14 +387,12 @@ def test_a_cell_tells_which_step_wrote_it_and_which_head_reads_it(open_page):
         page.locator(f".cell[data-cell='{cell}']").click()
         page.wait_for_function(f"document.querySelector('.story').textContent.includes('cell {cell} holds')")
         wrote = max((now.step for now in trace[:-1] if now.head == cell), default=None)
-        assert (
-            f"step {wrote + 1}, from column {wrote} on, wrote it" if wrote is not None else "no"
-        ) in story.text_content()
+        assert (f"step {wrote + 1} wrote it" if wrote is not None else "no") in story.text_content()
     page.locator(".cell[data-cell='1']").click()
     page.wait_for_function("document.querySelectorAll('.heads tbody tr').length > 0")
     patterns = turing.compile(PAPER, "wcm21", T=1000, bits=10, adder="lookahead").patterns("B(())E", 19)
     read = patterns["last"].argmax().item()
-    assert f"head last reads column {read}." in story.text_content()
+    assert f"head last reads column {read}," in story.text_content()
     rows = page.locator(".heads tbody tr").all_text_contents()
     assert f"lastcolumn {read}1" in rows
     assert len(rows) == len(patterns)
@@ -430,11 +430,11 @@ def test_the_space_time_picture_shows_where_the_head_was_and_leads_to_a_step(ope
     low, high = min(now.head for now in trace), max(now.head for now in trace)
     heads = """([low, high, rows]) => {
       const canvas = document.querySelector(".spacetime canvas"), tall = canvas.height / rows;
-      const wide = Math.min(18, (document.querySelector(".spacetime").clientWidth - 60) / (high - low + 1));
+      const wide = Math.min(18, (document.querySelector(".spacetime").clientWidth - 49) / (high - low + 1));
       const pen = canvas.getContext("2d"), ink = [27, 31, 39];
       return Array.from({length: rows}, (_, row) => {
-        const line = pen.getImageData(60, Math.floor((row + 0.5) * tall), canvas.width - 60, 1).data;
-        const dark = [...Array(canvas.width - 60).keys()].filter(x => ink.every((v, k) => line[4 * x + k] === v));
+        const line = pen.getImageData(49, Math.floor((row + 0.5) * tall), canvas.width - 49, 1).data;
+        const dark = [...Array(canvas.width - 49).keys()].filter(x => ink.every((v, k) => line[4 * x + k] === v));
         return low + Math.floor(dark[dark.length >> 1] / wide);
       });
     }"""
@@ -573,7 +573,10 @@ def test_axe_finds_nothing_and_the_page_does_not_scroll_sideways(width, open_pag
     assert min(size for size in sizes if size) >= 44
 
 
-@pytest.mark.parametrize("machine", [NAMED, LONG, turing.zoo["universal"]])
+ENDLESS = TuringMachine([("x" * 20_000, "_", "x" * 20_000, "y" * 9_000, 1)], "x" * 20_000, set(), "_")
+
+
+@pytest.mark.parametrize("machine", [NAMED, LONG, turing.zoo["universal"], ENDLESS], ids=range(4))
 def test_long_and_hostile_names_stay_in_their_frames(machine, open_page):
     page = open_page(lab(machine), width=360)
     show(page, *PANELS)

@@ -47,23 +47,18 @@ function readHash(hash) {
 
 /** The tape around the head: of a long one, not every cell is in the page. */
 function createWindow(machine) {
-  const view = createTape(machine), { symbols } = machine, NEAR = 50, SLACK = 20;
-  let first = 0, last = -1, there = new Map(), ring = null;
+  const view = createTape(machine), { symbols } = machine, NEAR = 30, SLACK = 10;
+  let first = 0, last = -1, ring = null;
   const build = (lo, hi, cells, head, centre) => {
     [first, last] = [Math.max(lo - SLACK, head - 2 * NEAR), Math.min(hi + SLACK, head + 2 * NEAR)];
     view.build({ get: (cell) => symbols[cells.get(cell)] }, { lo: first, hi: last }, centre);
-    there = new Map();
   };
   return {
     frame: view.frame,
     show({ lo, hi }, cells, { state, head, read }, chosen, centre) {
       const inside = Math.max(lo, head - NEAR) >= first && Math.min(hi, head + NEAR) <= last;
       if (!inside || centre !== undefined) build(lo, hi, cells, head, centre ?? head);
-      for (let cell = first; cell <= last; cell++) {
-        const symbol = cells.get(cell);
-        if (there.get(cell) !== symbol) view.write(cell, symbols[symbol]);
-        there.set(cell, symbol);
-      }
+      for (let cell = first; cell <= last; cell++) view.write(cell, symbols[cells.get(cell)]);
       view.show({ state, head, read: symbols[read] });
       ring?.classList.remove("chosen");
       ring = chosen === null ? null : view.frame.querySelector(`[data-cell="${chosen}"]`);
@@ -75,10 +70,10 @@ function createWindow(machine) {
 const PANELS = [
   ["Machine", "type, paste or edit one", machinePanel],
   ["Steps", "speed, breakpoints, any step", stepsPanel],
-  ["Space–time", "the whole run in a picture", spaceTimePanel],
-  ["Vector", "the state vector by slices", vectorPanel],
-  ["Attention", "who wrote a cell, who reads it", attentionPanel],
-  ["Layers", "equations, and weights to change", layersPanel],
+  ["Space–time", "a picture of the run", spaceTimePanel],
+  ["Vector", "the state by slices", vectorPanel],
+  ["Attention", "who wrote, who reads", attentionPanel],
+  ["Layers", "equations and weights", layersPanel],
   ["Many words", "a verdict a row", wordsPanel],
   ["Take it away", "link, Python, weights", takePanel],
 ];
@@ -109,9 +104,10 @@ function tellStatus({ cells, message, most, bits, rate, machine }, standing, { s
 /** Whether network and machine agree, in words. */
 function tellMark(mark) {
   if (!mark) return "The network runs alone: the plain interpreter is off.";
-  const { good, steps, step, layer, slice, message } = mark;
+  const { good, steps, step, layer, slice, place, given, expected, message } = mark;
   if (good) return `✓ network = machine, ${count(steps, "step")}`;
-  return `✗ network ≠ machine: step ${step}, layer ${layer}${slice ? `, slice ${slice}` : ""}. ${message}`;
+  const where = `step ${big(step)}, layer ${layer}, slice ${slice}: ${place} is ${given} instead of ${expected}`;
+  return `✗ network ≠ machine: ${place ? short(where, 200) : short(message, 200)}`;
 }
 
 export default {
@@ -124,7 +120,7 @@ export default {
       class: "turing-widget turing-lab", tabindex: 0, role: "group",
       "aria-label": "A Turing machine as a transformer", "data-lm-suppress-shortcuts": true,
     });
-    let tape, timer = 0, waiting = 0, reason = "", hashing = 0, hashed = 0;
+    let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0;
 
     const session = new Session(core, redraw), go = (step) => (stop(), session.go(step));
     const lab = {
@@ -214,13 +210,13 @@ export default {
       if (root.clientWidth) tape.show(session.record, session.cells, shownNow(), lab.cell, middle);
     }
 
-    /** Everything is drawn once a frame at most. */
+    /** Everything is drawn once a frame at most, and less often while the machine runs. */
     function redraw(why = "") {
       reason = reason === "load" ? reason : why || reason;
-      waiting ||= requestAnimationFrame(() => {
-        waiting = 0;
+      waiting ||= setTimeout(() => requestAnimationFrame(() => {
+        [waiting, drawn] = [0, performance.now()];
         if (tape) draw();
-      });
+      }), isRunning() ? Math.max(0, drawn + 80 - performance.now()) : 0);
     }
     function draw() {
       const { cells, record, step, busy, engine, rate, most } = session, now = shownNow(), why = reason;

@@ -1,7 +1,7 @@
 // What the lab shows on demand of a run: space and time, the vectors, attention, and the layers with their weights.
 // A panel that `looks` has the vectors of the step fetched: session.inside.
 
-const GUTTER = 60, HEIGHT = 360, LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6; // CSS pixels
+const HEIGHT = 360, LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6; // CSS pixels
 
 /** The tape at every step, time running down. A row of pixels stands for many steps where there are many. */
 function spaceTimePanel(lab) {
@@ -11,17 +11,19 @@ function spaceTimePanel(lab) {
 
   /** Pixels a step and a cell, of the whole, of the frame; and the pixel at the top. */
   function measure() {
-    const { known, lo, hi } = session.record, width = Math.max(50, frame.clientWidth - GUTTER);
+    const { known, lo, hi } = session.record, gutter = 28 + 7 * big(known).length; // for the numbers of the steps
+    const width = Math.max(50, frame.clientWidth - gutter);
     const size = (room, n) => Math.min(LARGEST_CELL, Math.min(FITS, room / n) * zoom);
     const tall = size(HEIGHT, known + 1), wide = size(width, hi - lo + 1), total = (known + 1) * tall;
     const height = clamp(Math.ceil(total), 1, HEIGHT), scrolls = frame.scrollHeight - frame.clientHeight;
-    return { tall, wide, total, height, top: scrolls > 0 ? (frame.scrollTop / scrolls) * (total - height) : 0 };
+    const top = scrolls > 0 ? (frame.scrollTop / scrolls) * (total - height) : 0;
+    return { gutter, tall, wide, total, height, top };
   }
   function resize() {
-    const { wide, total, height } = measure(), { lo, hi } = session.record;
+    const { gutter, wide, total, height } = measure(), { lo, hi } = session.record;
     frame.style.height = `${height + 2}px`;
     room.style.height = `${Math.min(total, TALLEST)}px`;
-    room.style.width = `${GUTTER + (hi - lo + 1) * wide}px`;
+    room.style.width = `${gutter + (hi - lo + 1) * wide}px`;
   }
   /** Nearer or further; the step that is shown stays in view. */
   function magnify(by) {
@@ -75,15 +77,18 @@ function coloursOf(n, pen, colour, strength) {
       Object.assign(pen, { globalAlpha: alpha, fillStyle: colour(name) });
       pen.fillRect(0, 0, 1, 1);
     }
+    const [pixel] = new Uint32Array(pen.getImageData(0, 0, 1, 1).data.buffer);
     pen.globalAlpha = 1;
-    return new Uint32Array(pen.getImageData(0, 0, 1, 1).data.buffer)[0];
+    pen.clearRect(0, 0, 1, 1);
+    return pixel;
   });
 }
 
 /** Paint what is in view of a run: pixel rows of the tape, names of steps, and symbols where there is room. */
-function paintRun({ record, machine, step }, canvas, frame, { tall, wide, height, top }, style) {
+function paintRun({ record, machine, step }, canvas, frame, sizes, style) {
+  const { tall, wide, height, top } = sizes, { lo, hi, known } = record;
   const { clientWidth: width, scrollLeft } = frame, colour = (name) => style.getPropertyValue(`--${name}`);
-  const ratio = window.devicePixelRatio || 1, gutter = Math.round(GUTTER * ratio), { lo, hi, known } = record;
+  const ratio = window.devicePixelRatio || 1, gutter = Math.round(sizes.gutter * ratio);
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
   const pen = canvas.getContext("2d", { willReadFrequently: true });
@@ -154,7 +159,7 @@ function vectorPanel(lab) {
       if (!inside || (drawn === key && !why)) return;
       drawn = key;
       const n = Number(which.value), vector = n >= 0 ? inside.vectors[n] : step ? inside.column : inside.before;
-      const title = n < 0 ? `Column ${step}` : `What leaves ${modules[n].name} in step ${inside.step}`;
+      const title = n < 0 ? `Column ${big(step)}` : `What leaves ${modules[n].name} in step ${big(inside.step)}`;
       const { slices } = n < 0 ? layout : modules[n].layout;
       frame.replaceChildren(h("p", { class: "hint" }, title), ...slices.map((slice) => sliceNode(slice, vector)));
     },
@@ -191,7 +196,7 @@ function attentionPanel(lab) {
 function patternRow(name, pattern) {
   const some = pattern.slice(0, 3), kind = name === "initial" ? "cell" : "column";
   const more = pattern.length > 3 ? ` and ${pattern.length - 3} more` : "";
-  const keys = some.map(([key]) => (key < 0 ? "nothing (the null key)" : `${kind} ${key}`));
+  const keys = some.map(([key]) => (key < 0 ? "nothing (the null key)" : `${kind} ${big(key)}`));
   return row(name, keys.join(", ") + more, some.map(([, weight]) => digits(weight)).join(", "));
 }
 
@@ -199,14 +204,14 @@ function patternRow(name, pattern) {
 function storyOf({ cells, machine, word, step }, at, wrote, comes, here) {
   const symbol = code(short(shown(machine.symbols[cells.get(at)]))), place = number(at);
   const [found, ...reads] = wrote >= 0
-    ? [`: step ${wrote + 1}, from column ${wrote} on, wrote it. `, "head ", code("last"), ` reads column ${wrote}.`]
+    ? [`: step ${big(wrote + 1)} wrote it. `, "head ", code("last"), ` reads column ${big(wrote)}, where it began.`]
     : at >= 0 && at < word.length
       ? [", of the word: no step has written here. ", "head ", code("initial"), ` reads cell ${place} of the word.`]
       : [", the blank: the head has not been here. ", "no head finds anything, and the blank is put there."];
   const then = here && !step ? ["It is put into column 0, and no head reads it."]
     : here ? ["In this step ", ...reads]
-    : comes < 0 ? ["So far no step comes to it later."] : [`Step ${comes} comes to it, and `, ...reads];
-  return [`After step ${step} cell ${place} holds `, symbol, found, ...then];
+    : comes < 0 ? ["So far no step comes to it later."] : [`Step ${big(comes)} comes to it, and `, ...reads];
+  return [`After step ${big(step)} cell ${place} holds `, symbol, found, ...then];
 }
 
 /** Every layer as equations, with the values of the step; any weight can be changed by hand. */
@@ -289,7 +294,7 @@ function layersPanel(lab) {
     nodes: [
       line(named("Module", which)), index, list,
       h("p", { class: "hint" }, "Choose a row, change one of its weights, and see where network and machine part."),
-      line(named("Numbers", part), named("row", at)), weights, hint, edits, back,
+      line(named("Numbers", part), named("row", at)), weights, hint, edits, line(back),
     ],
     draw(why) {
       const { network: { modules }, edits: changed, inside, file, engine } = session;
@@ -311,11 +316,12 @@ function layersPanel(lab) {
 
 /** The rows of a layer that do something, as turing.show prints them; a slice that is cleared takes one line. */
 function linesOf(rows, before, after) {
+  const names = before.names.map((name) => short(name, 60));
   const lines = rows.flatMap((row, i) => {
     const { terms: [first, ...rest], bias } = row, name = after.names[i];
     if (!bias && first && !rest.length && first[0] === i && first[1] === 1 && before.names[i] === name) return [];
-    const text = rowText(row, before.names);
-    return [{ i, name, text, gate: text === "0" ? "" : gateName(row, before.names) }];
+    const text = rowText(row, names);
+    return [{ i, name: short(name, 60), text, gate: text === "0" ? "" : gateName(row, names) }];
   });
   for (const { name, start, size } of after.slices) {
     const own = lines.filter(({ i, text }) => i >= start && i < start + size && text === "0");

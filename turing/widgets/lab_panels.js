@@ -33,7 +33,7 @@ function machinePanel(lab) {
   function tell(problem = "", wrong = 0) {
     const numbers = box.value.slice(0, LARGEST.text).split("\n").map((_, n) => `${n + 1}\n`);
     lines.replaceChildren(numbers.slice(0, Math.max(0, wrong - 1)).join(""),
-      ...(wrong ? [h("b", {}, `${wrong}\n`)] : []), numbers.slice(wrong).join(""));
+      ...(wrong ? [h("b", {}, wrong)] : []), numbers.slice(wrong).join(""));
     message.textContent = problem || HELP;
     message.classList.toggle("wrong", problem !== "");
     box.setAttribute("aria-invalid", problem !== "");

@@ -2,17 +2,13 @@
 
 const NONE = 65535; // in the place of a symbol: nothing was written
 const CHUNK = 1 << 16; // steps that are kept together; at the first of them the whole tape is kept, too
-const FAR = 1 << 24; // cells further away are not kept: only a damaged network goes there
 const MOST_STEPS = [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000];
 const FINAL = ["halted", "jammed", "diverged", "failed", "refused"];
 
-/** A tape of symbols by number that grows both ways, and how many of its cells are not blank. */
+/** A tape of symbols by number, and how many of its cells are not blank. */
 class Cells {
   constructor(data, zero, filled) {
     Object.assign(this, { data, zero, filled });
-  }
-  static of(word) {
-    return new Cells(Uint16Array.from(word), 0, word.filter(Boolean).length);
   }
   copy() {
     return new Cells(this.data.slice(), this.zero, this.filled);
@@ -20,19 +16,12 @@ class Cells {
   get(cell) {
     return this.data[cell + this.zero] ?? 0; // the blank
   }
-  set(cell, symbol) {
-    if (Math.abs(cell) > FAR) return;
-    if (cell + this.zero < 0 || cell + this.zero >= this.data.length) this.#grow(cell);
-    const place = cell + this.zero;
-    this.filled += (symbol !== 0) - (this.data[place] !== 0);
-    this.data[place] = symbol;
-  }
-  #grow(cell) {
-    const more = this.data.length + Math.abs(cell) + 64, left = cell + this.zero < 0 ? more : 0;
-    const data = new Uint16Array(this.data.length + more);
-    data.set(this.data, left);
-    this.data = data;
-    this.zero += left;
+  /** Make room for these cells. */
+  reserve(lo, hi) {
+    if (lo + this.zero >= 0 && hi + this.zero < this.data.length) return;
+    const zero = this.zero + hi - lo + 64, data = new Uint16Array(zero + 2 * (hi - lo) + this.data.length + 64);
+    data.set(this.data, zero - this.zero);
+    Object.assign(this, { data, zero });
   }
 }
 
@@ -40,7 +29,7 @@ class Cells {
 class Record {
   constructor(word) {
     Object.assign(this, { chunks: [], frames: [], known: 0, applied: 0, lo: 0, hi: Math.max(0, word.length - 1) });
-    this.tip = Cells.of(word);
+    this.tip = new Cells(Uint16Array.from(word), 0, word.filter(Boolean).length);
     this.frames.push(this.tip.copy());
     this.#put(0, 0, 0, word[0] ?? 0, NONE);
   }
@@ -60,12 +49,12 @@ class Record {
   append({ from, states, heads, reads, writes }) {
     for (let k = 0; k < states.length; k++) this.#put(from + k, states[k], heads[k], reads[k], writes[k]);
     this.known = Math.max(this.known, from + states.length - 1);
-    for (let t = this.applied; t < this.known; this.applied = ++t) {
-      const { heads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
-      if (writes[k] === NONE) break;
-      this.tip.set(heads[k], writes[k]);
+    while (this.applied < this.known) {
+      const to = Math.min(this.known, (this.applied | (CHUNK - 1)) + 1);
+      this.walk(this.tip, this.applied, to);
+      this.applied = to;
       // A tape that is long is not kept again and again.
-      if ((t + 1) % CHUNK === 0 && this.tip.data.length < 4 * CHUNK && this.frames.length === (t >> 16) + 1)
+      if (to % CHUNK === 0 && this.frames.length === to >> 16 && this.tip.data.length < 4 * CHUNK)
         this.frames.push(this.tip.copy());
     }
   }
@@ -84,14 +73,20 @@ class Record {
   }
   /** Take a tape from one configuration to another, forwards or back. */
   walk(cells, from, to) {
-    for (let t = from; t < to; t++) {
-      const { heads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
-      if (writes[k] !== NONE) cells.set(heads[k], writes[k]);
+    cells.reserve(this.lo, this.hi);
+    const back = to < from, by = back ? -1 : 1, { data, zero } = cells;
+    let { filled } = cells, chunk = null, heads, symbols;
+    for (let t = back ? from - 1 : from, end = back ? to - 1 : to; t !== end; t += by) {
+      if (chunk !== this.chunks[t >> 16]) {
+        chunk = this.chunks[t >> 16];
+        [heads, symbols] = [chunk.heads, back ? chunk.reads : chunk.writes];
+      }
+      const symbol = symbols[t & (CHUNK - 1)], place = heads[t & (CHUNK - 1)] + zero;
+      if (symbol === NONE) continue;
+      filled += (symbol !== 0) - (data[place] !== 0);
+      data[place] = symbol;
     }
-    for (let t = from - 1; t >= to; t--) {
-      const { heads, reads } = this.chunks[t >> 16], k = t & (CHUNK - 1);
-      cells.set(heads[k], reads[k]);
-    }
+    cells.filled = filled;
   }
   /** The last configuration before t with the head on a cell, or −1. */
   before(t, cell) {
@@ -171,17 +166,20 @@ class Session {
       this.machine = machine;
       this.edits.clear();
     }
-    Object.assign(this, { word, most });
+    Object.assign(this, { word, most, far: 0 });
     this.#start(0, 0);
   }
   /** The machine with other rules: which numbers of the network that changes, by name. */
   rewrite(machine) {
-    for (const { name, place, before } of this.edits.values()) this.core.setWeight(this.file, name, place, before);
-    this.edits.clear();
+    this.#restore();
     const { file, changes, sameShape } = this.core.rewrite(this.file, machine);
-    Object.assign(this, { file, machine });
+    Object.assign(this, { file, machine, far: 0 });
     this.#start(0, 0);
     return { changes, sameShape };
+  }
+  #restore() {
+    for (const { name, place, before } of this.edits.values()) this.core.setWeight(this.file, name, place, before);
+    this.edits.clear();
   }
   setWeight(name, place, value) {
     const key = `${name}[${place.join(", ")}]`;
@@ -189,18 +187,21 @@ class Session {
     this.core.setWeight(this.file, name, place, value);
     this.edits.set(key, { ...edit, after: value });
     if (value === edit.before) this.edits.delete(key);
-    this.#start(this.step, this.record.known);
+    this.#again();
   }
   putBack() {
-    for (const { name, place, before } of this.edits.values()) this.core.setWeight(this.file, name, place, before);
-    this.edits.clear();
-    this.#start(this.step, this.record.known);
+    this.#restore();
+    this.#again();
   }
   compare(on) {
     this.interpreter = on;
-    this.#start(this.step, this.record.known);
+    this.#again();
   }
-  /** From the beginning again, up to what was known; then show the step that was shown. */
+  /** Once more, as far as the run was known before; the step that is shown stays. */
+  #again() {
+    this.far = Math.max(this.far, this.record.known);
+    this.#start(this.step, this.far);
+  }
   #start(want, reach) {
     const { machine, file, word, interpreter } = this;
     this.record = new Record(word.map((symbol) => machine.symbols.indexOf(symbol)));

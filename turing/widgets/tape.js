@@ -37,6 +37,7 @@ function createTape(machine) {
   let first = 0, old = null;
 
   const put = (node, symbol) => {
+    if (node.dataset.symbol === symbol) return;
     node.dataset.symbol = symbol;
     node.firstChild.textContent = shown(symbol);
     node.classList.toggle("blank", symbol === machine.blank);
@@ -47,15 +48,16 @@ function createTape(machine) {
       const missing = Math.max(0, Math.ceil(frame.clientWidth / width) - (hi - lo + 3));
       first = lo - 1 - (missing >> 1);
       const last = hi + 1 + missing - (missing >> 1);
-      const nodes = [];
+      while (cells.childElementCount > last - first + 1) cells.lastChild.remove();
       for (let i = first; i <= last; i++) {
-        const node = h("span", { class: "cell", "data-cell": i }, h("b"), h("i", {}, `${i}`.replace("-", "−")));
+        const node = cells.children[i - first] ?? cells.appendChild(h("span", { class: "cell" }, h("b"), h("i")));
+        node.dataset.cell = i;
+        node.lastChild.textContent = `${i}`.replace("-", "−");
         put(node, tape.get(i) ?? machine.blank);
-        nodes.push(node);
       }
-      cells.replaceChildren(...nodes);
-      frame.scrollLeft = (centre - first + 0.5) * width - frame.clientWidth / 2;
+      old?.classList.remove("head");
       old = null;
+      frame.scrollLeft = (centre - first + 0.5) * width - frame.clientWidth / 2;
     },
     write: (cell, symbol) => put(cells.children[cell - first], symbol),
     show({ state, head, read }) {

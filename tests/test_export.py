@@ -1,0 +1,431 @@
+"""Networks for the tools of others: safetensors and ONNX against torch, names for hooks, and files that are refused."""
+
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+from test_files import COMPILED, NETWORKS, equal
+
+import turing
+from book import ROOT
+from turing.export import read_safetensors
+from turing.files import load, save
+from turing.gates import AND, XOR
+from turing.network import layers_of, layouts_of
+from turing.zoo import zoo
+
+torch.set_num_threads(1)  # on small matrices threads wait for each other
+T = 64
+QUICK = {"balanced_parentheses", "bb3"}  # torch takes a quarter of a minute to export a step
+ALL = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in zoo]
+
+
+def words(name: str) -> list:
+    return [sample.word for sample in zoo.entry(name).samples if len(sample.word) <= T]
+
+
+def compiled(name: str, **options):
+    return turing.compile(zoo[name], "wcm21", **{"T": T, "bits": 7, "adder": "lookahead"} | options)
+
+
+# JSON and safetensors.
+
+
+@pytest.mark.parametrize("ending", ["json", "safetensors"])
+@pytest.mark.parametrize("name", zoo)
+def test_every_machine_of_the_zoo_goes_through_a_file_with_equal_results(name, ending, tmp_path):
+    net = compiled(name, adder="ripple" if name in QUICK else "lookahead")
+    save(net, tmp_path / f"net.{ending}")
+    again = load(tmp_path / f"net.{ending}")
+    assert equal(again, net)
+    for word in words(name):
+        one, other = again.run(word), net.run(word)
+        assert one == other == zoo[name].run(word, T)
+        assert [str(c) for c in one.trace] == [str(c) for c in other.trace]
+
+
+@pytest.mark.parametrize("ending", ["json", "safetensors"])
+@pytest.mark.parametrize("name", [name for name in zoo if name != "universal"])
+def test_every_recurrent_network_goes_through_a_file_with_equal_results(name, ending, tmp_path):
+    net = turing.compile(zoo[name], "ss95")
+    save(net, tmp_path / f"net.{ending}")
+    again = load(tmp_path / f"net.{ending}")
+    assert equal(again, net)
+    for word in words(name)[:2]:
+        assert again.run(word, T) == net.run(word, T)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["json", "safetensors"])
+def test_the_recurrent_network_of_the_universal_machine_goes_through_a_file(ending, tmp_path):
+    net = turing.compile(zoo["universal"], "ss95")
+    save(net, tmp_path / f"net.{ending}")
+    assert equal(load(tmp_path / f"net.{ending}"), net)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_plain_layers_are_the_same_from_either_file(network, tmp_path):
+    for ending in ("json", "safetensors"):
+        save(NETWORKS[network], tmp_path / f"net.{ending}")
+    one, other = load(tmp_path / "net.json"), load(tmp_path / "net.safetensors")
+    assert layers_of(one) == layers_of(other)
+    assert equal(one, other)
+    assert one.layouts == other.layouts == layouts_of(NETWORKS[network])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("which", COMPILED)
+def test_a_compiled_network_comes_back_from_safetensors_in_any_type(which, dtype, tmp_path):
+    network = COMPILED[which]().to(dtype)
+    save(network, tmp_path / "net.safetensors")
+    again = load(tmp_path / "net.safetensors")
+    assert equal(again, network)
+    assert (again.machine, again.options) == (network.machine, network.options)
+
+
+@pytest.mark.parametrize("options", [{}, {"arithmetic": "float32"}], ids=str)
+def test_whole_numbers_stay_whole_in_safetensors(options, tmp_path):
+    net = turing.compile(zoo["bb2"], "ss95-realtime", **options)
+    save(net, tmp_path / "net.safetensors")
+    _, tensors = read_safetensors(tmp_path / "net.safetensors")
+    assert {numbers.dtype for numbers in tensors.values()} == {torch.float32 if options else torch.int64}
+    assert equal(load(tmp_path / "net.safetensors"), net)
+
+
+def test_both_files_say_the_same_under_the_same_names(tmp_path):
+    for ending in ("json", "safetensors"):
+        save(compiled("bb2"), tmp_path / f"net.{ending}")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    metadata, tensors = read_safetensors(tmp_path / "net.safetensors")
+    assert metadata == {key: value for key, value in data.items() if key != "weights"}
+    assert {name: list(numbers.shape) for name, numbers in tensors.items()} == {
+        name: numbers["shape"] for name, numbers in data["weights"].items()
+    }
+
+
+def test_the_same_network_gives_the_same_safetensors_in_every_process(tmp_path):
+    code = "import sys, turing; turing.save(turing.compile(turing.zoo['bb2'], 'wcm21', T=4), sys.argv[1])"
+    for name in ("one", "two"):
+        subprocess.run([sys.executable, "-c", code, tmp_path / f"{name}.safetensors"], check=True)
+    assert (tmp_path / "one.safetensors").read_bytes() == (tmp_path / "two.safetensors").read_bytes()
+
+
+# Files that are refused.
+
+
+def written(path, metadata: dict | None = None, tensors: dict | None = None):
+    from safetensors.torch import save_file
+
+    save_file(tensors or {"x": torch.zeros(1)}, path, metadata)
+    return path
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The file of a compiled network, what its metadata says, and its tensors."""
+    path = tmp_path_factory.mktemp("small") / "net.safetensors"
+    save(turing.compile(zoo["bb2"], "wcm21", T=4), path)
+    data, tensors = read_safetensors(path)
+    return path, {key: json.dumps(value) for key, value in data.items()}, tensors
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\0" * 64, b"\xff" * 64, b"PK\x03\x04" * 9, b'{"turing": "network"}'])
+def test_a_file_that_is_no_safetensors_is_refused(content, tmp_path):
+    (tmp_path / "net.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^net\.safetensors: this is no safetensors file, or it is damaged: "):
+        load(tmp_path / "net.safetensors")
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
+def test_a_safetensors_file_that_was_cut_off_is_refused(small, share, tmp_path):
+    raw = small[0].read_bytes()
+    (tmp_path / "net.safetensors").write_bytes(raw[: int(share * len(raw))])
+    with pytest.raises(ValueError, match=r"^net\.safetensors: this is no safetensors file, or it is damaged: "):
+        load(tmp_path / "net.safetensors")
+
+
+def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path):
+    for ending in ("json", "safetensors"):
+        with pytest.raises(FileNotFoundError):
+            load(tmp_path / f"net.{ending}")
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"format": "pt"}, {"turing": "network"}, {"turing": '"step"'}])
+def test_a_safetensors_file_of_another_program_is_refused(metadata, tmp_path):
+    with pytest.raises(ValueError, match='This is no network: the key "turing" with the value "network" is missing'):
+        load(written(tmp_path / "net.safetensors", metadata))
+
+
+BIAS = "pipeline.v.bias"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("version", "2", "This network is of version 2; version 1 is read here"),
+        ("machine", "{", "This network is damaged: its metadata is no JSON"),
+        ("machine", "[" * 100_000, "This network is damaged: its metadata is no JSON"),
+        ("machine", "{}", 'damaged: line 1: A machine in JSON is an object with "turing_machine": 1'),
+        ("options", '{"T": 0}', "damaged: T is the most steps of a run"),
+        ("construction", '"wcm22"', 'damaged: "construction" is one of'),
+        ("construction", None, 'damaged: "layers" is missing'),
+        ("dtype", '"float64"', "damaged: pipeline.* is a tensor of the shape .* and the type float64, of finite"),
+        ("modules", "[]", '"modules" is not what wcm21 with these options has'),
+        ("layouts", None, '"layouts" is not what wcm21 with these options has'),
+    ],
+)
+def test_damaged_metadata_is_refused_and_named(small, key, value, message, tmp_path):
+    _, metadata, tensors = small
+    changed = {name: text for name, text in (metadata | {key: value}).items() if text is not None}
+    with pytest.raises(ValueError, match=rf"^net\.safetensors: .*{message}"):
+        load(written(tmp_path / "net.safetensors", changed, tensors))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (None, f"damaged: the weights '{BIAS}' are missing, or no part of this network"),
+        (torch.zeros(23), rf"damaged: {BIAS} is a tensor of the shape \[24\] and the type float32"),
+        (torch.zeros(24, 1), r"one of the shape \[24, 1\] and the type float32 was found"),
+        (torch.zeros(24, dtype=torch.int64), r"one of the shape \[24\] and the type int64 was found"),
+        (torch.full((24,), torch.inf), "of finite numbers"),
+        (torch.full((24,), torch.nan), "of finite numbers"),
+    ],
+    ids=str,
+)
+def test_a_damaged_tensor_is_refused_and_named(small, numbers, message, tmp_path):
+    _, metadata, tensors = small
+    changed = {name: x for name, x in (tensors | {BIAS: numbers}).items() if x is not None}
+    with pytest.raises(ValueError, match=rf"^net\.safetensors: .*{message}"):
+        load(written(tmp_path / "net.safetensors", metadata, changed))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"0.weight": None}, r"damaged: the weight of layer '0' is no tensor of floats with the shape '\[2, 2\]'"),
+        ({"2.bias": torch.zeros(2)}, r"damaged: the bias of layer '2' is no tensor of floats with the shape '\[1\]'"),
+        ({"2.bias": torch.zeros(1, dtype=torch.int8)}, "damaged: the bias of layer '2' is no tensor of floats"),
+        ({"2.bias": torch.full((1,), torch.nan)}, "damaged: 'nan' is no number"),
+        ({"3.bias": torch.zeros(1)}, "damaged: the tensor '3.bias' is no part of it"),
+    ],
+)
+def test_a_damaged_tensor_of_plain_layers_is_refused_and_named(change, message, tmp_path):
+    save(XOR(), tmp_path / "xor.safetensors")
+    data, tensors = read_safetensors(tmp_path / "xor.safetensors")
+    metadata = {key: json.dumps(value) for key, value in data.items()}
+    changed = {name: numbers for name, numbers in (tensors | change).items() if numbers is not None}
+    with pytest.raises(ValueError, match=rf"^net\.safetensors: This network is {message}"):
+        load(written(tmp_path / "net.safetensors", metadata, changed))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [("layers", "7", '"layers" is missing'), ("layers", "[7]", '"shape" is missing'), ("version", "9", "of version 9"),
+     ("layouts", "[]", "A layout is needed"), ("layers", "[{}]", "no tensor of floats with the shape 'None'")],
+)  # fmt: skip
+def test_damaged_metadata_of_plain_layers_is_refused_and_named(key, value, message, tmp_path):
+    save(XOR(), tmp_path / "xor.safetensors")
+    data, tensors = read_safetensors(tmp_path / "xor.safetensors")
+    metadata = {name: json.dumps(part) for name, part in data.items()} | {key: value}
+    with pytest.raises(ValueError, match=message):
+        load(written(tmp_path / "net.safetensors", metadata, tensors))
+
+
+class Bomb:
+    """What runs a command when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("name", ["net.json", "net.safetensors", "net.onnx", "net.pt", "net.pkl"])
+def test_nothing_is_unpickled(name, tmp_path):
+    (tmp_path / "plain").write_bytes(pickle.dumps(Bomb(tmp_path / "went off")))
+    torch.save(Bomb(tmp_path / "went off"), tmp_path / "torch")
+    for kind in ("plain", "torch"):
+        (tmp_path / name).write_bytes((tmp_path / kind).read_bytes())
+        with pytest.raises(ValueError, match=rf"^{name}: (this is no|an ONNX file)"):
+            load(tmp_path / name)
+    assert not (tmp_path / "went off").exists()
+
+
+def test_the_library_never_asks_for_pickle():
+    for path in sorted((ROOT / "turing").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            assert not {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal"} & {*names}, path
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            assert called not in ("torch.load", "pickle.load", "pickle.loads"), path
+
+
+@pytest.mark.parametrize("library", ["safetensors", "onnx", "onnxscript"])
+def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it(library, monkeypatch, tmp_path):
+    ending = "safetensors" if library == "safetensors" else "onnx"
+    save(AND(2), tmp_path / "and.safetensors")
+    for name in [name for name in sys.modules if name.split(".")[0] == library] + [library]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=f"needs the package {library}, which is missing: pip install {ending}"):
+        save(compiled("bb2"), tmp_path / f"net.{ending}")
+    if ending == "safetensors":
+        with pytest.raises(ImportError, match="pip install safetensors"):
+            load(tmp_path / "and.safetensors")
+
+
+# ONNX.
+
+
+def onnx_step(path):
+    """The step of a file as a function of tensors, run by onnxruntime."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    def step(**tensors):
+        (found,) = session.run(["next"], {name: tensor.numpy() for name, tensor in tensors.items()})
+        return torch.from_numpy(found)
+
+    return step
+
+
+def assert_runs_agree(step, net, word, limit=T):
+    """Each runs on its own numbers, one step after the other, to the end; and what is read is the machine's run."""
+    tape, column = net.encode(word), net.initial(word)
+    memory, history, theirs = net.start(tape), column.unsqueeze(0)[:0], column
+    trace = list(net.machine.trace(word, limit))
+    for now in trace[1:]:
+        history, other = torch.cat([history, theirs.unsqueeze(0)]), step(column=theirs, history=history, tape=tape)
+        with torch.no_grad():
+            column = net.step(column, memory)
+        assert torch.equal(other, column), f"step {now.step} on {word!r}"
+        assert other.dtype == column.dtype
+        theirs, column = other + net.beta(now.step), column + net.beta(now.step)
+        (reading,) = net.read(theirs.unsqueeze(0))
+        assert (reading.state, reading.symbol) == (now.state, now.symbol)
+    return len(trace) - 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_step_in_onnx_gives_what_torch_gives_on_whole_runs(name, tmp_path):
+    net = compiled(name)
+    save(net, tmp_path / "step.onnx")
+    step = onnx_step(tmp_path / "step.onnx")
+    assert sum(assert_runs_agree(step, net, word) for word in words(name)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("adder", "dtype"), [("ripple", torch.float32), ("lookahead", torch.float64)])
+def test_the_step_in_onnx_may_have_the_papers_adder_or_another_type(adder, dtype, tmp_path):
+    net = compiled("balanced_parentheses", adder=adder).to(dtype)
+    save(net, tmp_path / "step.onnx")
+    step = onnx_step(tmp_path / "step.onnx")
+    assert assert_runs_agree(step, net, "B()()E") > 9
+
+
+def test_a_step_in_onnx_says_what_it_is_and_nothing_of_where_it_was_made(tmp_path, capfd):
+    import onnx
+
+    net = turing.compile(zoo["bb2"], "wcm21", T=2, adder="lookahead")
+    before = {name: numbers.clone() for name, numbers in net.state_dict().items()}
+    save(net, tmp_path / "step.onnx")
+    assert capfd.readouterr() == ("", "")
+    assert net.training
+    assert all(numbers.requires_grad for numbers in net.parameters())
+    assert all(torch.equal(before[name], numbers) for name, numbers in net.state_dict().items())
+    model = onnx.load(tmp_path / "step.onnx")
+    told = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    assert (told["turing"], told["construction"], told["options"]["T"]) == ("step", "wcm21", 2)
+    assert told["layouts"][0][0] == ["st", list(net.machine.states)]
+    assert [x.name for x in model.graph.input] == ["column", "history", "tape"]
+    assert "pipeline.carry.weight" in {x.name for x in model.graph.initializer}
+    raw = (tmp_path / "step.onnx").read_bytes()
+    assert str(ROOT).encode() not in raw
+    assert b"site-packages" not in raw
+
+
+def test_onnx_is_not_read_back_and_the_message_says_what_is(tmp_path):
+    (tmp_path / "step.onnx").write_bytes(b"")
+    with pytest.raises(
+        ValueError, match=r"^step\.onnx: an ONNX file .* not read back\. Save .* \.json or \.safetensors"
+    ):
+        load(tmp_path / "step.onnx")
+
+
+@pytest.mark.parametrize("network", [AND(2), turing.compile(zoo["bb2"], "ss95")], ids=lambda net: type(net).__name__)
+def test_only_the_step_of_a_transformer_is_saved_as_onnx(network, tmp_path):
+    with pytest.raises(TypeError, match=r"step of a transformer is saved as ONNX, .* Save it as \.json or"):
+        save(network, tmp_path / "net.onnx")
+
+
+def test_a_narrow_type_is_not_saved_as_onnx(tmp_path):
+    with pytest.raises(ValueError, match=r"in float32 or float64, and this network is in torch.bfloat16"):
+        save(compiled("bb2").bfloat16(), tmp_path / "net.onnx")
+
+
+# Names for hooks.
+
+
+@pytest.mark.parametrize("adder", ["ripple", "lookahead"])
+def test_a_hook_on_any_module_fires_once_a_step_under_the_name_in_the_file(adder):
+    net = compiled("bb3", adder=adder)
+    modules = dict(net.named_modules())
+    assert {f"pipeline.{name}" for name in net.pipeline} < set(modules)
+    leaves = {name.rpartition(".")[0] for name in net.state_dict() if not name.endswith(("null_key", "null_value"))}
+    fired = []
+    for name in leaves | {f"pipeline.{name}" for name in net.pipeline}:
+        modules[name].register_forward_hook(lambda *_, name=name: fired.append(name))
+    column, tape = net.initial(""), net.encode("")
+    net(column, column.unsqueeze(0)[:0], tape)
+    assert len(fired) == len(set(fired))
+    assert set(fired) == leaves | {f"pipeline.{name}" for name in net.pipeline}
+    once = sorted(fired)
+    fired.clear()
+    memory = net.start(tape)
+    fired.clear()  # keys and values of the word are made once, before the first step
+    net.step(column, memory)
+    assert sorted(fired) == [name for name in once if name not in ("pipeline.initial.key", "pipeline.initial.value")]
+
+
+def test_a_hook_sees_the_vectors_of_activations_and_what_it_returns_is_used():
+    net = compiled("balanced_parentheses")
+    word, carry = "B()E", net.pipeline["carry"]
+    seen = []
+    with torch.no_grad(), carry.register_forward_hook(lambda _, __, out: seen.append(out)):
+        net.run(word)
+    assert all(torch.equal(out[0], net.activations(word, k)["carry"]) for k, out in enumerate(seen, start=1))
+    with carry.register_forward_hook(lambda _, __, out: torch.zeros_like(out)):
+        assert net.run(word).status == "jammed"
+    assert net.run(word).status == "halted"
+
+
+def test_a_hook_on_a_layer_of_a_recurrent_network_fires_in_floats():
+    net = turing.compile(zoo["bb2"], "ss95", arithmetic="float64")
+    seen = []
+    dict(net.named_modules())["network.layers.F3"].register_forward_hook(lambda *_: seen.append(1))
+    assert len(seen) == 0
+    run = net.run()
+    assert len(seen) == run.micro_steps
+
+
+# The page.
+
+
+def test_the_code_that_the_page_shows_and_does_not_run_runs(tmp_path):
+    """Where safetensors and onnxruntime are not installed, as in Colab, the page still runs from top to bottom."""
+    cells = json.loads((ROOT / "book/research.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    assert len(blocks) == 2
+    code = "\n".join(blocks)
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")

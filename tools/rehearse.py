@@ -1,0 +1,175 @@
+"""Rehearse what a reader does in Colab: open the plain copy of a chapter, and run it from top to bottom.
+
+python tools/rehearse.py [CHAPTER …]          in a new environment with Colab's versions of Jupyter
+python tools/rehearse.py --here [CHAPTER …]   in the environment of this Python, such as Colab's own image
+
+Needs the book (make book). The environment has no `turing`; the set-up cell of each copy installs it, from a git
+repository that holds this checkout as it stands. Nothing that was there before may be replaced. Python is the one of
+this machine; Colab's own is 3.13.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIES = ROOT / "_build" / "html" / "colab"
+VIEW = "application/vnd.jupyter.widget-view+json"
+# What Colab has before a notebook runs, as far as the book meets it; pins where Colab is behind.
+COLAB = "ipywidgets==7.7.1 ipython==7.34.0 ipykernel==6.17.1 anywidget==0.9.21 torch==2.13.0 numpy matplotlib numba"
+
+
+def main(arguments: list[str]) -> int:
+    here = "--here" in arguments
+    names = [f"{Path(name).stem}.ipynb" for name in arguments if name != "--here"]
+    copies = [COPIES / name for name in names] or sorted(COPIES.glob("*.ipynb"))
+    if not copies or not all(copy.exists() for copy in copies):
+        sys.exit("The plain copies are not there yet, or not by this name: run make book first.")
+    os.environ.pop("PYTHONPATH", None)  # turing must not come from the checkout
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # an old debugger's warning, once for each kernel
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        python = Path(sys.executable) if here else new_environment(folder / "environment")
+        address = f"git+{repository(folder / 'checkout').as_uri()}"
+        before = installed(python)
+        if "turing-book" in before:
+            sys.exit(f"{python} has turing already, so there is nothing to rehearse.")
+        new = would_install(python, address)
+        print(f"pip would install {', '.join(sorted(new))}", flush=True)
+        faults = [f"pip would replace {name} {before[name]}" for name in sorted({*new} & {*before})]
+        make_kernel(folder, python)
+        for copy in copies:
+            began = time.monotonic()
+            found, widgets = run(copy, address, folder)
+            pip(python, "uninstall", "--yes", "--quiet", "turing-book")
+            faults += [f"{copy.name}: {fault}" for fault in found]
+            print(f"{copy.name:24} {widgets:2} widgets  {time.monotonic() - began:5.0f} s", flush=True)
+        after = installed(python)
+        faults += [f"pip replaced {name} {old}" for name, old in before.items() if after.get(name) != old]
+    print(*faults, f"{len(copies)} notebooks, {len(faults)} faults", sep="\n")
+    return 1 if faults else 0
+
+
+def new_environment(folder: Path) -> Path:
+    began = time.monotonic()
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pip(python, "install", "--quiet", *COLAB.split())
+    print(f"an environment with {COLAB}: {time.monotonic() - began:.0f} s", flush=True)
+    return python
+
+
+def repository(folder: Path) -> Path:
+    """A git repository with one commit: this checkout as it stands."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in listed.stdout.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    author = ["-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost"]
+    for command in (["init"], ["add", "--all"], [*author, "commit", "--message", "The checkout as it stands"]):
+        subprocess.run(["git", *command], cwd=folder, capture_output=True, check=True)
+    return folder
+
+
+def pip(python: Path, *arguments: str) -> str:
+    command = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stderr}pip {' '.join(arguments)} failed; it says why above.")
+    return done.stdout
+
+
+def installed(python: Path) -> dict[str, str]:
+    listed = json.loads(pip(python, "list", "--format", "json"))
+    return {normal(package["name"]): package["version"] for package in listed}
+
+
+def would_install(python: Path, address: str) -> dict[str, str]:
+    report = json.loads(pip(python, "install", "--dry-run", "--quiet", "--report", "-", address))
+    return {normal(item["metadata"]["name"]): item["metadata"]["version"] for item in report["install"]}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def make_kernel(folder: Path, python: Path) -> None:
+    """The kernel called rehearsal: IPython in the environment of this Python."""
+    place = folder / "jupyter" / "kernels" / "rehearsal"
+    place.mkdir(parents=True)
+    command = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    about = {"argv": command, "display_name": "Rehearsal", "language": "python"}
+    (place / "kernel.json").write_text(json.dumps(about), encoding="utf-8")
+    os.environ["JUPYTER_PATH"] = str(folder / "jupyter")
+
+
+def run(copy: Path, address: str, folder: Path) -> tuple[list[str], int]:
+    """Run a copy as Run all does; what went wrong, and how many widgets it shows."""
+    nb = nbformat.read(copy, as_version=4)
+    set_up = next(cell for cell in nb.cells if cell.cell_type == "code")
+    set_up.source, changed = re.subn(r'git\+https?://[^"]+', address, set_up.source)
+    if changed != 1:
+        return ["its first code cell does not install turing"], 0
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    empty = folder / "content"
+    empty.mkdir(exist_ok=True)
+    client = NotebookClient(nb, timeout=900, kernel_name="rehearsal", resources={"metadata": {"path": str(empty)}})
+    try:
+        client.execute()
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        return [str(error)], 0
+    faults, shown = views(nb)
+    return faults + departures(nb, shown, nbformat.read(ROOT / "book" / copy.name, as_version=4)), shown
+
+
+def views(nb: nbformat.NotebookNode) -> tuple[list[str], int]:
+    """The views that a front end could not render, and how many it could: those whose model has a module."""
+    models = nb.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
+    faults, count = [], 0
+    for cell in nb.cells:
+        for output in cell.get("outputs", []):
+            if view := output.get("data", {}).get(VIEW):
+                if "render" in models.get(view["model_id"], {}).get("state", {}).get("_esm", ""):
+                    count += 1
+                else:
+                    faults.append(f"a widget has no module to render: {cell.source[-80:]}")
+    return faults, count
+
+
+def departures(nb: nbformat.NotebookNode, shown: int, source: nbformat.NotebookNode) -> list[str]:
+    """Where the copy, run, is not what the book shows: widgets that are missing, solutions that are not right here."""
+    outputs = [output for cell in source.cells for output in cell.get("outputs", [])]
+    widgets = sum("turing-live" in output.get("data", {}).get("text/html", "") for output in outputs)
+    faults = [] if shown == widgets else [f"it shows {shown} widgets; in the book there are {widgets}"]
+    forms = [cell for cell in nb.cells if cell.source.startswith("#@title")]
+    here = {cell.source.partition("\n")[2]: printed(cell) for cell in forms}
+    for cell in source.cells:
+        if "solution" in cell.metadata.get("tags", []) and here.get(cell.source) != printed(cell):
+            faults.append(f"a solution prints {here.get(cell.source)!r}, in the book {printed(cell)!r}")
+    return faults
+
+
+def printed(cell: nbformat.NotebookNode) -> str:
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

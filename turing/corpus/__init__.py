@@ -1,0 +1,129 @@
+"""Random machines with their networks and the ground truth about them, for whoever tests a method of interpretability.
+
+Chapter: :doc:`/book/research`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, product
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from turing.compiler import compile
+from turing.machine import TuringMachine
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["Example", "corpus"]
+
+STEPS, LEAST = 64, 8  # of a run on the word that comes with a machine: at most, unless T is less, and at least
+TRIES = 2000  # to find a machine that halts
+LONGEST = 8  # cells of such a word
+JAMS, STAYS, HALTS = 0.1, 0.1, 0.1  # shares of pairs without a rule, of rules that stay, and of rules that halt
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A machine, a word that it works on, the network, and what is where in the network.
+
+    ``labels`` is plain data, which JSON can hold: ``slices`` says what each slice stands for; ``vectors`` names the
+    places of every vector inside; ``axes`` says of every parameter which vector its rows, and its columns, belong to;
+    ``rules`` has for each rule the place of its detector; ``heads`` says what each head compares and fetches; and
+    ``unhide``, if the basis is hidden, has for each vector the order of places that restores the names' usual order.
+
+    Chapter: :doc:`/book/research`.
+    """
+
+    machine: TuringMachine
+    word: tuple[str, ...]
+    network: nn.Module
+    labels: dict[str, Any]
+
+
+def corpus(
+    n: int,
+    seed: int = 0,
+    states: tuple[int, int] = (2, 4),
+    symbols: tuple[int, int] = (2, 3),
+    construction: str = "wcm21",
+    hide: bool = False,
+    **options: int | float | str | None,
+) -> Iterator[Example]:
+    """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
+
+    ``states`` and ``symbols`` are the least and the greatest number of them; a halting state comes on top. The other
+    options are those of :func:`turing.compile`; ``T`` is 64 unless given, and ``bits`` as many as that takes for any
+    word of 8 cells. On its word a machine makes 8 steps or more, or T if that is less, and about half of the machines
+    halt within 64. ``hide`` permutes the places of every vector inside a transformer, and the rows and columns of its
+    weights with them (:class:`turing.corpus.hidden.Hidden`).
+
+    >>> import turing
+    >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")
+    >>> first.network.run(first.word) == first.machine.run(first.word, 32)
+    True
+    >>> first.labels["axes"]["pipeline.carry.weight"], first.labels["vectors"]["detect"][0]
+    (['carry', 'detect'], 'det[q0 _]')
+
+    Chapter: :doc:`/book/research`.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise ValueError(f"corpus yields n machines, a whole number from 0 up, and n={n!r} was given.")
+    for name, given in (("states", states), ("symbols", symbols)):
+        if not isinstance(given, (tuple, list)) or len(given) != 2 or not 1 <= given[0] <= given[1]:
+            raise ValueError(f"{name} is the least and the greatest number, such as (2, 4); {given!r} was given.")
+    if hide and construction != "wcm21":
+        raise ValueError(f'hide permutes the basis of a transformer, "wcm21", and {construction!r} was asked for.')
+    if construction == "wcm21":
+        options = {"T": STEPS, **options}
+        if isinstance(options["T"], int):
+            options.setdefault("bits", (options["T"] + LONGEST - 1).bit_length())
+    return (_example(f"{seed}/{k}", states, symbols, construction, hide, options) for k in range(n))
+
+
+def _example(seed: str, states, symbols, construction: str, hide: bool, options: dict) -> Example:
+    from turing.corpus.labels import labels_of
+
+    T = options.get("T")
+    machine, word = _drawn(Random(seed), states, symbols, max(0, min(STEPS, T)) if isinstance(T, int) else STEPS)
+    network = compile(machine, construction, **options)
+    if not hide:
+        return Example(machine, word, network, labels_of(network))
+    from turing.corpus.hidden import Hidden
+
+    network = Hidden(network, seed)
+    return Example(machine, word, network, network.labels)
+
+
+def _drawn(random: Random, states, symbols, most: int) -> tuple[TuringMachine, tuple[str, ...]]:
+    """A machine and a word: every other one is to halt, which few machines do that do not halt at once."""
+    halts = random.random() < 1 / 2
+    for attempt in count():
+        machine = _machine(random, _between(random, *states), _between(random, *symbols))
+        word = tuple(_pick(random, machine.symbols) for _ in range(_between(random, 1, LONGEST)))
+        run = machine.run(word, most)
+        if run.steps >= min(LEAST, most) and (halts == (run.status == "halted") or attempt >= TRIES):
+            return machine, word
+
+
+def _machine(random: Random, states: int, symbols: int) -> TuringMachine:
+    """All three moves; some pairs have no rule, and some rules halt."""
+    names, alphabet = [f"q{k}" for k in range(states)], ["_", *(str(k) for k in range(1, symbols))]
+    pairs = [pair for pair in product(names, alphabet) if pair == ("q0", "_") or random.random() >= JAMS]
+    delta = {}
+    for pair in pairs:
+        move = 0 if random.random() < STAYS else _pick(random, (-1, 1))
+        target = "halt" if random.random() < HALTS else _pick(random, names)
+        delta[pair] = (target, _pick(random, alphabet), move)
+    return TuringMachine(delta, "q0", {"halt"}, "_", alphabet=alphabet)
+
+
+def _between(random: Random, least: int, most: int) -> int:
+    """Only ``random()`` is promised to give the same numbers in every version of Python."""
+    return least + int(random.random() * (most - least + 1))
+
+
+def _pick(random: Random, things):
+    return things[_between(random, 0, len(things) - 1)]
