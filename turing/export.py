@@ -1,7 +1,7 @@
 """Networks for the tools of others: safetensors files, and one step of a transformer as ONNX.
 
-:func:`turing.save` and :func:`turing.load` call these by the ending of a file's name. The packages ``safetensors``,
-``onnx`` and ``onnxscript`` are imported when they are needed; what is missing is said.
+:func:`turing.files.save` and :func:`turing.files.load` call these by the ending of a file's name. The packages
+``safetensors``, ``onnx`` and ``onnxscript`` are imported when they are needed; what is missing is said.
 
 Chapter: :doc:`/book/research`.
 """

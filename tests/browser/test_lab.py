@@ -637,3 +637,31 @@ def test_a_kernel_sets_the_word_and_hears_of_the_readers(open_page):
     page.get_by_label("Word", exact=True).fill("B)E")
     assert page.evaluate("model.saved.at(-1).word") == "B)E"
     page.evaluate("async () => (await cleanup)()")
+
+
+def test_what_is_changed_in_the_middle_of_a_run_takes_effect(open_page):
+    page = open_page(lab(turing.zoo["bb2x4"]))
+    show(page, "Steps", "Layers", "Many words", "Space–time")
+    far = "Number(document.querySelector('.turing-lab').dataset.step) > 2000"
+    press(page, "Run")
+    page.wait_for_function(far)
+    page.get_by_label("Machine", exact=True).select_option("bb4")
+    until(page, "ready", step=0)
+    run(page)
+    ended(page, turing.zoo["bb4"])
+    page.get_by_label("Machine", exact=True).select_option("bb2x4")
+    until(page, "ready", step=0)
+    press(page, "Run")
+    page.wait_for_function(far)
+    page.get_by_label("compare with the plain interpreter").uncheck()
+    page.wait_for_selector(".turing-lab[data-mark=off]:not([data-status=running])")
+    assert int(data(page)["step"]) > 2000
+    press(page, "Run")
+    page.wait_for_selector(".turing-lab[data-status=running]")
+    press(page, "Run them all")
+    page.wait_for_selector(".turing-lab[data-status=paused]")
+    page.get_by_label("Word", exact=True).fill("1")
+    until(page, "ready", step=0)
+    assert "Stopped: another run began." in page.locator("[data-panel='Many words']").text_content()
+    press(page, "Step")
+    until(page, "paused", step=1)

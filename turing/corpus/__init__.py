@@ -55,10 +55,10 @@ def corpus(
     """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
 
     ``states`` and ``symbols`` are the least and the greatest number of them; a halting state comes on top. The other
-    options are those of :func:`turing.compile`; ``T`` is 64 unless given, and ``bits`` as many as that takes for any
-    word of 8 cells. On its word a machine makes 8 steps or more, or T if that is less, and about half of the machines
-    halt within 64. ``hide`` permutes the places of every vector inside a transformer, and the rows and columns of its
-    weights with them (:class:`turing.corpus.hidden.Hidden`).
+    options are those of :func:`turing.compiler.compile`; ``T`` is 64 unless given, and ``bits`` as many as that takes
+    for any word of 8 cells. On its word a machine makes 8 steps or more, or T if that is less, and about half of the
+    machines halt within 64. ``hide`` permutes the places of every vector inside a transformer, and the rows and columns
+    of its weights with them (:class:`turing.corpus.hidden.Hidden`).
 
     >>> import turing
     >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")

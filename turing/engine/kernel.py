@@ -134,7 +134,7 @@ def _same(now, old, word):
 @jit
 def _forward(
     first, last, layers, looks, inputs, weights, biases, vectors, known,
-    now, old, sums, odd, wide, record, row,
+    now, old, in_word, room, sums, odd, wide, record, row,
 ):  # fmt: skip
     """The layers from ``first`` to ``last``, each from vector to vector;
     false if a number becomes infinite.
@@ -143,16 +143,16 @@ def _forward(
     That is exact for whole weights and inputs that are 0 or 1; where one
     is not, all is added up anew, now and at the next step.
     """
-    zero, in_word = biases.dtype.type(0), U(8 // vectors.itemsize)
+    zero = biases.dtype.type(0)
     for number in range(first, last):
         at, bias = layers[number, INPUT], layers[number, BIAS]
         n, m = layers[number, IN], layers[number, OUT]
         x, y = number * wide, (number + U(1)) * wide
         anew = odd[number] != 0 or not layers[number, WHOLE]
         for k in range(layers[number, LOOK], layers[number, LOOKED]):
-            block = x + looks[k]
-            if _same(now, old, block // in_word):
+            if _same(now, old, number * room + looks[k]):
                 continue
+            block = x + looks[k] * in_word
             for place in range(block, block + U(WORDS) * in_word):
                 value, before = vectors[place], known[place]
                 if value != before:
@@ -206,6 +206,8 @@ def advance(
     mask = ~U(0) if bits == U(64) else (U(1) << bits) - U(1)
     unit, unsure, recording = biases.dtype.type(1), biases.dtype.type(UNCLEAR), len(record) > 0
     now, old = vectors.view(np.uint64), known.view(np.uint64)
+    in_word = U(8 // vectors.itemsize)  # numbers
+    room = wide // in_word  # of a vector, in words
     for step in range(limit):
         if count[USED] + 2 > len(keys):
             return ROOM
@@ -213,8 +215,9 @@ def advance(
         if recording:
             _note(record, row, vectors, U(0), w)
         if not _forward(
-            U(0), heads, layers, looks, inputs, weights, biases, vectors, known, now, old, sums, odd, wide, record, row
-        ):
+            U(0), heads, layers, looks, inputs, weights, biases, vectors, known, now, old, in_word, room, sums, odd,
+            wide, record, row,
+        ):  # fmt: skip
             return INFINITE
 
         time, fault_1 = _bits(vectors, pos1, bits)
@@ -259,8 +262,8 @@ def advance(
             _note(record, at + w + w, vectors, y, w)
 
         if not _forward(
-            heads, U(len(layers)), layers, looks, inputs, weights, biases, vectors, known, now, old, sums, odd, wide,
-            record, row,
+            heads, U(len(layers)), layers, looks, inputs, weights, biases, vectors, known, now, old, in_word, room,
+            sums, odd, wide, record, row,
         ):  # fmt: skip
             return INFINITE
         count[STEP] += 1

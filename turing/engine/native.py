@@ -64,8 +64,9 @@ class Program:
                 end = recorded if part is parts[-1] else 0
                 bias = sum(map(len, biases))
                 look = len(looks)
-                some = kernel.WORDS * 8 // self.dtype.itemsize
-                looks += [k for k in range(0, W.shape[1], some) if W[:, k : k + some].any()]
+                in_word = 8 // self.dtype.itemsize
+                some = kernel.WORDS * in_word
+                looks += [k // in_word for k in range(0, W.shape[1], some) if W[:, k : k + some].any()]
                 layers.append([begin, bias, W.shape[1], len(b), isinstance(part, Layer), end, whole, look, len(looks)])
                 biases.append(b)
         self.looks = np.array(looks, np.uint64)

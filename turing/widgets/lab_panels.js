@@ -220,9 +220,9 @@ function wordsPanel(lab) {
       frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark"], rows));
       frame.hidden = false;
       message.textContent = "";
-      session.batch(words, (verdict) => {
+      session.batch(words, (verdict, all) => {
         if (verdict) enter(rows[verdict.row], verdict);
-        else message.textContent = `${count(rows.length, "word")} done.`;
+        else message.textContent = all ? `${count(rows.length, "word")} done.` : "Stopped: another run began.";
       });
     } catch (error) {
       message.textContent = error.message;

@@ -209,6 +209,7 @@ class Session {
     Object.assign(this, { mark: interpreter ? { good: true, steps: 0 } : null, inside: null, readFile: null });
     this.#asked = 0;
     this.#pausing = false;
+    this.#endBatch(false);
     this.#pending++;
     this.worker.postMessage({ do: "load", file, word, interpreter });
     this.#pursue();
@@ -243,6 +244,7 @@ class Session {
     if (this.busy || this.final || until <= record.known) return;
     const runs = this.want === Infinity; // breakpoints are not for single steps
     this.busy = true;
+    this.#endBatch(false);
     this.worker.postMessage({
       do: "run", until, stopState: runs ? this.stopState : "", stopCell: runs ? this.stopCell : null,
     });
@@ -259,13 +261,17 @@ class Session {
     this.#asked = step;
     this.worker.postMessage({ do: "inspect", step });
   }
-  /** Run many words; each verdict is handed on, and null at the end. */
+  /** Run many words; each verdict is handed on, and at the end whether all of them were run. */
   batch(words, heard) {
     this.#batch = heard;
     if (this.busy) this.pause();
     this.worker.postMessage({ do: "batch", words, until: this.most, interpreter: this.interpreter });
   }
 
+  #endBatch(all) {
+    this.#batch?.(null, all);
+    this.#batch = null;
+  }
   #hear(data) {
     if (this.#pending && (data.is === "loaded" || data.is === "refused")) this.#pending--;
     if (this.#pending) return;
@@ -277,7 +283,7 @@ class Session {
     } else if (data.is === "stopped") this.#stopped(data);
     else if (data.is === "vectors") this.inside = data;
     else if (data.is === "verdict") this.#batch?.(data);
-    else if (data.is === "batch done") this.#batch?.(null);
+    else if (data.is === "batch done") this.#endBatch(true);
     this.changed();
   }
   #stopped({ status, message, mark, engine }) {
