@@ -228,7 +228,7 @@ def test_the_step_of_a_hidden_network_in_onnx_keeps_it_hidden(pair, tmp_path):
     turing.save(pair[1], tmp_path / "step.onnx")
     assert assert_runs_agree(onnx_step(tmp_path / "step.onnx"), pair[1], "B()E", 30) == 9
     told = {entry.key for entry in onnx.load(tmp_path / "step.onnx").metadata_props}
-    assert told == {"turing", "construction", "machine", "options"}
+    assert told == {"turing", "construction", "options"}
 
 
 def gates(lines) -> set[tuple[str, frozenset[str]]]:

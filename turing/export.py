@@ -105,13 +105,9 @@ def write_onnx(network: nn.Module, path: Path) -> None:
         node.metadata_props.clear()  # where on this machine each operation was found
     for value in (*program.model.graph.inputs, *program.model.graph.outputs):
         value.metadata_props.clear()
-    about = {
-        "turing": "step",
-        "construction": network.construction,
-        "machine": json.loads(network.machine.dumps("json")),
-        "options": network.options,
-        **(_modules(network) if network.construction == WCM21.construction else {}),  # a hidden basis stays hidden
-    }
+    about = {"turing": "step", "construction": network.construction, "options": network.options}
+    if network.construction == WCM21.construction:  # else the basis is hidden, and stays so
+        about |= {"machine": json.loads(network.machine.dumps("json")), **_modules(network)}
     program.model.metadata_props.update({key: json.dumps(value) for key, value in about.items()})
     program.save(str(path), external_data=False)
 
