@@ -13,6 +13,7 @@ import torch
 
 import turing
 from benchmarks.engines import engines
+from benchmarks.lab import lab
 from benchmarks.row import Row, seconds
 from turing.formats import FormatError
 from turing.ss import StackNetwork
@@ -157,7 +158,7 @@ def recurrent() -> list[Row]:
 
 
 def main() -> int:
-    rows = [*machines(), *transformer(), *recurrent(), *engines()]
+    rows = [*machines(), *transformer(), *recurrent(), *engines(), *lab()]
     for row in rows:
         print(row)
     missed = sum(not row.met for row in rows)

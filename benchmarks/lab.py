@@ -19,7 +19,11 @@ STEPS = 3_932_964  # of BB(2,4)
 FRAMES = """() => {
   window.longest = 0;
   let last = performance.now();
-  const look = now => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(look) };
+  const look = now => {
+    window.longest = Math.max(window.longest, now - last);
+    last = now;
+    requestAnimationFrame(look);
+  };
   requestAnimationFrame(now => { last = now; requestAnimationFrame(look) });
 }"""
 
