@@ -131,7 +131,9 @@ def _parser() -> argparse.ArgumentParser:
     build = command("compile", _compile, "compile a machine into the weights of a network, and write them to a file")
     build.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
     network(build, required=True)
-    build.add_argument("-o", "--output", metavar="FILE", required=True, help="the file, whose name ends in .json")
+    build.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the file: .json, .safetensors, or .onnx for one step"
+    )
 
     shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
     shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
