@@ -9,7 +9,6 @@ import torch
 
 import book
 import turing
-from book import ROOT
 from pages import TURN, axe
 from turing.adders import LookaheadAdder, bits_of
 from turing.check import CHAPTERS, Wrong, exercises
@@ -115,6 +114,14 @@ def the_stepper_agrees_with_the_oracle(page):
             assert shown() == expected(mine, step)
 
 
+def the_lab_halts_as_the_oracle_does(page):
+    lab, run = page.locator(".turing-live .turing-lab"), turing.zoo["balanced_parentheses"].run("B(())E")
+    lab.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".turing-lab[data-status=halted]").wait_for()
+    seen = [lab.get_attribute(f"data-{name}") for name in ("step", "state", "ones", "mark")]
+    assert seen == [str(run.steps), run.state, str(len(run.tape)), "good"]
+
+
 def the_gate_playground_solves_a_gate(page):
     playground = page.locator(".turing-live .turing-gate-playground")
     for gate in ("AND", "NAND"):
@@ -143,7 +150,8 @@ def the_puzzles_begin_where_their_stubs_fail(page, chapter):
         assert str(failure.value).split("\n")[0] in puzzle.inner_text()
 
 
-STEPPER_PAGES = ["book/index", "book/why", "book/00_machines"]
+STEPPER_PAGES = ["book/why", "book/00_machines"]
+LAB_PAGES = ["book/index", "book/lab"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -153,6 +161,8 @@ def test_a_page_works_from_the_file_system_with_the_widgets_on_it(page, sites, v
     chapter = page.removeprefix("book/")
     if page in STEPPER_PAGES:
         the_stepper_agrees_with_the_oracle(seen.page)
+    if page in LAB_PAGES:
+        the_lab_halts_as_the_oracle_does(seen.page)
     if chapter == "01_gates":
         the_gate_playground_solves_a_gate(seen.page)
     if chapter == "03_adders":
@@ -189,6 +199,8 @@ def test_a_page_works_from_a_server_fits_a_phone_and_axe_finds_nothing_serious(p
     assert serious(seen.page) == []
     if page in STEPPER_PAGES:
         the_stepper_agrees_with_the_oracle(seen.page)
+    if page in LAB_PAGES:
+        the_lab_halts_as_the_oracle_does(seen.page)
     assert seen.blocked == []
     assert seen.errors == []
 
@@ -231,14 +243,6 @@ def test_a_page_is_light(page, book_html):
     local = re.findall(rb'(?:src|href)="([^":?#]+\.(?:js|css|svg|png))', file.read_bytes())
     files = {file, *((file.parent / name.decode()).resolve() for name in local)}
     assert sum(compressed(file) for file in files if file.is_file() and "vendor" not in file.parts) < 300_000
-
-
-@pytest.mark.parametrize("path", book.notebooks(), ids=lambda path: path.stem)
-def test_every_notebook_has_a_colab_button_that_names_it(path, book_html):
-    page = path.relative_to(ROOT).with_suffix("").as_posix()
-    html = (book_html / f"{page}.html").read_text(encoding="utf-8")
-    repository = book.config()["repository"]["url"].removeprefix("https://github.com/")
-    assert f"https://colab.research.google.com/github/{repository}/blob/main/{page}.ipynb" in html
 
 
 def test_the_front_door_leads_to_the_landing_page(sites, visit):
