@@ -44,6 +44,10 @@ def jit(function):
         return njit(nogil=True)(function)
 
 
+# A call counts the references to its arrays, which takes longer than what these functions do.
+part = njit(inline="always")
+
+
 @jit
 def find(key, table, keys):
     """The place of a key in the table, or the empty one where it would be."""
@@ -61,7 +65,7 @@ def enter(used, table, keys):
         table[find(keys[slot], table, keys)] = slot + U(1)
 
 
-@jit
+@part
 def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
     """The slot of a key, made if there is none."""
     place = find(key, table, keys)
@@ -75,7 +79,7 @@ def _slot(key, cell, blank, g, table, keys, slots, wrote, count):
     return table[place] - U(1)
 
 
-@jit
+@part
 def _bits(x, start, bits):
     """The bits of a stretch as one number, and whether one of them is neither 0 nor 1."""
     key, fault = U(0), np.int32(0)
@@ -87,7 +91,7 @@ def _bits(x, start, bits):
     return key, fault
 
 
-@jit
+@part
 def _one(x, start, size):
     """The number of the only 1 in a stretch, -1 if there is none, -2 if there are several."""
     found = -1
@@ -97,12 +101,12 @@ def _one(x, start, size):
     return found
 
 
-@jit
+@part
 def _bit(value):
     return value == 0 or value == 1
 
 
-@jit
+@part
 def _finite(x, start, size):
     """Whether numbers are finite, and the sum of any two of them is."""
     for k in range(size):
@@ -112,7 +116,7 @@ def _finite(x, start, size):
     return True
 
 
-@jit
+@part
 def _add(value, row, inputs, weights, sums, y):
     """The weights of one input, times its value, to the sums that begin at ``y``."""
     start, weight = y + inputs[row, START], inputs[row, WEIGHT]
@@ -120,7 +124,7 @@ def _add(value, row, inputs, weights, sums, y):
         sums[start + i] += value * weights[weight + i]
 
 
-@jit
+@part
 def _same(now, old, word):
     """Whether four words of a vector are what they were."""
     return (
@@ -184,7 +188,7 @@ def _forward(
     return True
 
 
-@jit
+@part
 def _note(record, at, vectors, place, width):
     for i in range(width):
         record[at + i] = vectors[place + i]
