@@ -665,3 +665,248 @@ def test_what_is_changed_in_the_middle_of_a_run_takes_effect(open_page):
     assert "Stopped: another run began." in page.locator("[data-panel='Many words']").text_content()
     press(page, "Step")
     until(page, "paused", step=1)
+
+
+STEP = "Number(document.querySelector('.turing-lab').dataset.step)"
+FOCUS = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+NUMBER = """[...document.querySelectorAll('.vector [data-slice=pos1] .place')].reduce(
+    (sum, place, k) => sum + Number(place.dataset.value) * 2 ** k, 0)"""
+
+
+def set_weight(page, module, row, column, value):
+    page.get_by_label("Module", exact=True).select_option(module)
+    page.get_by_label("row", exact=True).select_option(row)
+    page.get_by_label(column, exact=True).fill(str(value))
+    page.keyboard.press("Tab")
+
+
+def test_verdicts_stand_beside_their_words_and_a_word_that_is_too_long_is_named(open_page):
+    page = open_page(lab(PAPER))
+    show(page, "Many words", "Machine")
+    page.evaluate("""() => {
+      const panel = document.querySelector("[data-panel='Many words']"), box = panel.querySelector("textarea");
+      for (const words of ["B()E\\nB(E\\nB(())E", "B)E\\nBE"]) {
+        box.value = words;
+        panel.querySelector("button").click();
+      }
+    }""")
+    page.get_by_text("2 words done.").wait_for()
+    rows = page.locator(".verdicts tbody tr").all_text_contents()
+    runs = [(word, PAPER.run(word)) for word in ("B)E", "BE")]
+    assert rows == [f"{word}halted in {run.state}{run.steps}{len(run.tape)}✓ equal" for word, run in runs]
+    page.get_by_label("Rule for state I, reading B").fill("BRM")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".verdicts", state="hidden")
+    assert page.get_by_label("Words, one a line").input_value() == "B)E\nBE"
+    page.get_by_label("Words, one a line").fill("BE\n" + "B" * 25)
+    press(page, "Run them all")
+    page.get_by_text("line 2: this word needs more bits.").wait_for()
+
+
+def test_a_head_that_runs_away_ends_before_the_memory_does(open_page, address):
+    page = open_page(lab(link=True), address=address)
+    follow(page, "#m=1RA---&w=&t=4000000")
+    page.wait_for_selector(".turing-lab[data-status=failed]", timeout=60_000)
+    assert "The head was on 1,000,000 cells: this page keeps no more." in page.locator(".status").text_content()
+    assert data(page)["mark"] == "good"
+    show(page, "Vector")
+    page.wait_for_function(f"{NUMBER} === {STEP}")
+
+
+def test_breakpoints_hold_for_known_steps_and_for_a_run_under_way(open_page):
+    page = open_page(lab(turing.zoo["bb4"]))
+    show(page, "Steps")
+    run(page)
+    press(page, "Start")
+    page.get_by_label("Stop in state").select_option("C")
+    for now in [now for now in turing.zoo["bb4"].trace() if now.state == "C"][:3]:
+        press(page, "Run")
+        until(page, "breakpoint", step=now.step, state="C")
+    page.get_by_label("Stop on cell").fill("3")
+    page.keyboard.press("Tab")
+    page.get_by_label("Machine", exact=True).select_option("bb2x4")
+    page.wait_for_function("document.querySelector('[data-panel=Steps] [type=number]').value === ''")
+    press(page, "Run")
+    page.wait_for_function(f"{STEP} > 2000")
+    page.get_by_label("Stop in state").select_option("B")
+    assert until(page, "breakpoint", state="B")["mark"] == "good"
+
+
+def test_an_anchor_of_the_page_is_left_alone(open_page, address):
+    page = open_page(lab(PAPER, "B()E", link=True), address=address)
+    follow(page, "#one-matrix")
+    page.wait_for_timeout(300)
+    assert page.url.endswith("#one-matrix")
+    page.get_by_label("Machine", exact=True).select_option("bb4")
+    run(page)
+    page.wait_for_function("location.hash === '#m=bb4&w=&t=107'")
+    page.evaluate("location.hash = '#the-file'")
+    page.wait_for_timeout(300)
+    assert (data(page)["step"], page.url.rsplit("#")[1]) == ("107", "the-file")
+    page.evaluate("location.hash = '#m=bb3&w=&t=2'")
+    until(page, "paused", step=2)
+    assert page.get_by_label("Machine", exact=True).input_value() == "bb3"
+
+
+def test_the_vector_is_always_that_of_its_title(open_page):
+    page = open_page(lab(turing.zoo["bb2x4"]))
+    show(page, "Steps", "Vector", "Layers")
+    press(page, "Step")
+    page.wait_for_function(f"{NUMBER} === 1")
+    press(page, "Run")
+    page.wait_for_function(f"{STEP} > 20000")
+    title = "document.querySelector('.vector .hint').textContent"
+    assert page.evaluate(f"[{title}, {NUMBER}]") == ["Column 1", 1]
+    assert "Values of step 1" in page.locator("[data-panel=Layers] .hint").all_text_contents()
+    press(page, "Step")
+    at = int(until(page, "paused")["step"])
+    page.wait_for_timeout(300)
+    assert data(page) | {"step": str(at), "status": "paused"} == data(page)
+    page.wait_for_function(f"{NUMBER} === {at}")
+    for step in range(30):
+        page.get_by_role("slider").evaluate(
+            "(slider, step) => { slider.value = step; slider.dispatchEvent(new Event('input')); }", 9000 - step
+        )
+    page.wait_for_function(f"{NUMBER} === 8971 && {title} === 'Column 8,971'")
+
+
+def test_the_step_in_which_network_and_machine_part_can_be_looked_into(open_page):
+    page = open_page(lab(turing.zoo["bb4"], link=True))
+    show(page, "Layers", "Vector", "Take it away", "Steps")
+    note = page.get_by_text("The weights that you changed are in neither")
+    assert not note.is_visible()
+    set_weight(page, "carry", "st[B]", "det[A 0]", 1.5)
+    press(page, "Run")
+    until(page, "diverged")
+    step = int(re.search(r"step (\d+), layer carry", page.locator(".mark").text_content())[1])
+    page.get_by_label("Vector", exact=True).select_option("what carry gives")
+    page.wait_for_function(
+        f"document.querySelector('.vector .hint').textContent === 'What leaves carry in step {step}'"
+    )
+    assert page.locator(".vector [data-slice=st] .place b").all_text_contents()[1] == "1.5"
+    assert note.is_visible()
+    page.get_by_label("Most steps").select_option("10,000")
+    page.get_by_text("More bits: your changes were taken back.").wait_for()
+    assert not note.is_visible()
+    set_weight(page, "carry", "st[B]", "det[A 0]", "1e39")
+    page.get_by_text("float32 ends at 3.4e38").wait_for()
+    set_weight(page, "carry", "st[B]", "det[A 0]", 0)
+    page.get_by_label("compare with the plain interpreter").uncheck()
+    press(page, "Run")
+    until(page, "failed")
+    assert "At step 1 no state is left, though there is a rule." in page.locator(".status").text_content()
+    press(page, "Put it back")
+    assert page.evaluate(FOCUS) == "Equations"
+
+
+def test_columns_with_equal_keys_share_the_weight_as_in_the_library(open_page):
+    page, net = open_page(lab(PAPER, "B(())E")), turing.compile(PAPER, "wcm21", T=1000, bits=10, adder="lookahead")
+    show(page, "Attention", "Steps")
+    run(page)
+    shared = 0
+    for step in (7, 12, 17, 19):
+        page.get_by_role("slider").fill(str(step))
+        patterns = net.patterns("B(())E", step)
+        (found,) = patterns["last"].flatten().nonzero().flatten().tolist()[:1]
+        page.wait_for_function(f"document.querySelector('.story').textContent.startsWith('After step {step} ')")
+        page.wait_for_function(f"document.querySelector('.heads')?.textContent.includes('lastcolumn {found}1')")
+        rows = page.locator(".heads tbody tr").evaluate_all(
+            "rows => rows.map(r => [...r.children].map(c => c.textContent))"
+        )
+        for name, _, weights in rows:
+            pattern = patterns[name].flatten()
+            wanted = pattern[pattern > 0].tolist()
+            assert [float(weight) for weight in weights.split(", ")] == pytest.approx(wanted[:3], rel=1e-6)
+            shared += len(wanted) > 1
+    assert shared > 0  # or nothing was compared
+
+
+def test_a_word_of_the_kernel_brings_its_machine_back(open_page):
+    page, widget = open_page(), Lab(PAPER, "B()E")
+    page.add_style_tag(content=widget._css)
+    page.evaluate(MODEL, [widget._esm, widget.get_state(["machine", "word", "zoo", "link", "page"])])
+    page.wait_for_selector(".turing-lab[data-engine=indexed]")
+    page.get_by_label("Machine", exact=True).select_option("bb4")
+    page.get_by_label("Word", exact=True).fill("x")
+    page.evaluate("model.set('word', 'B(())E')")
+    assert page.get_by_label("Machine", exact=True).input_value() == "balanced_parentheses"
+    run(page)
+    ended(page, PAPER, "B(())E")
+    page.get_by_label("Word", exact=True).fill("x")
+    page.evaluate("model.set('word', 'B)E')")
+    assert page.get_by_label("Word", exact=True).get_attribute("aria-invalid") == "false"
+    assert "Symbols: " in page.locator(".turing-lab > .hint").text_content()
+
+
+def test_the_focus_stays_and_the_table_keeps_to_machines_that_a_link_can_hold(open_page):
+    page = open_page(lab(turing.zoo["bb3"]))
+    page.get_by_label("Machine", exact=True).select_option("")
+    page.get_by_label("Rule for state A, reading 0").fill("1LB")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".changes td")
+    page.wait_for_timeout(100)
+    assert page.evaluate(FOCUS) == "Rule for state A, reading 1"
+    page.get_by_role("button", name="Remove the state B", exact=True).press("Enter")
+    page.wait_for_function(f"({FOCUS}) === 'Table of rules'")
+    page.get_by_label("called").fill("foo")
+    press(page, "Add")
+    page.get_by_label("Rule for state foo, reading 0").wait_for()
+    paste(page, TuringMachine([("A", "0", "B", "1", 1), ("B", "0", "B", "1", 1)], "A", set(), "0").dumps("json"))
+    page.wait_for_function("document.querySelectorAll('.rules tbody tr').length === 2")
+    before = page.get_by_label("The machine as text").input_value()
+    page.get_by_label("Rule for state A, reading 0").fill("")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".rules [aria-invalid=true]")
+    assert page.get_by_label("The machine as text").input_value() == before
+    page.get_by_label("Machine", exact=True).select_option("universal")
+    if page.locator(".rules").is_hidden():
+        page.get_by_text("The table has more than 500 fields.").wait_for()
+
+
+def test_play_ends_at_the_limit_and_its_button_says_so(open_page):
+    page = open_page(lab(turing.zoo["antihydra"]))
+    show(page, "Steps")
+    page.get_by_label("Most steps").select_option("100")
+    page.get_by_label("Speed").select_option("60 a second")
+    press(page, "Run")
+    until(page, "limit", step=100)
+    press(page, "Back")
+    press(page, "Play")
+    until(page, "limit", step=100)
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    press(page, "Play")
+    page.wait_for_function(f"{STEP} < 50")
+    page.locator("[data-panel=Steps]").get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    press(page, "Run")
+    until(page, "limit", step=100)
+    page.get_by_role("button", name="Allow 10,000 steps").press("Enter")
+    until(page, "limit", step=10_000)
+    assert page.evaluate(FOCUS) == "Run"
+
+
+def test_plain_attention_ends_after_2000_steps_and_any_of_them_can_be_looked_into(open_page):
+    page = open_page(lab(turing.zoo["antihydra"]))
+    show(page, "Steps", "Layers", "Vector")
+    page.get_by_label("Most steps").select_option("10,000")
+    page.get_by_label("Module", exact=True).select_option("initial")
+    page.get_by_label("Numbers", exact=True).select_option("pipeline.initial.null_key")
+    page.get_by_label("row", exact=True).select_option("14")
+    page.locator(".weights input").first.fill("7.25")
+    page.keyboard.press("Tab")
+    press(page, "Run")
+    page.wait_for_selector(".turing-lab[data-status=failed][data-engine=plain]", timeout=60_000)
+    assert (data(page)["step"], data(page)["mark"]) == ("2000", "good")
+    assert "Plain attention goes as far as step 2,000." in page.locator(".status").text_content()
+    for step in (1999, 1, 1000):
+        page.get_by_role("slider").fill(str(step))
+        page.wait_for_function(f"{NUMBER} === {step}")
+
+
+def test_with_text_twice_as_large_the_buttons_hold_their_words(open_page):
+    page = open_page(lab(PAPER, "B(())E"), width=360)
+    page.add_style_tag(content="html { font-size: 200% }")
+    show(page, "Machine", "Steps")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    wide = "all => all.filter(button => button.scrollWidth > button.clientWidth).length"
+    assert page.locator(".buttons button").evaluate_all(wide) == 0

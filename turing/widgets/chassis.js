@@ -164,8 +164,10 @@ export function setWeight(file, name, place, value) {
   const { shape, values } = file.weights[name];
   if (place.length !== shape.length || !place.every((i, k) => Number.isInteger(i) && i >= 0 && i < shape[k]))
     throw new FileProblem(`${name} has the shape [${shape.join(", ")}], and there is no place [${place.join(", ")}].`);
-  if (!Number.isFinite(Math.fround(value))) throw new FileProblem(`A weight is a number, and ${value} was given.`);
+  if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
+    throw new FileProblem(`${value} is too large: float32 ends at 3.4e38.`);
+  if (!Number.isFinite(value)) throw new FileProblem(`A weight is a number, and ${value} was given.`);
   const rest = values.filter((entry) => `${entry.slice(0, -1)}` !== `${place}`);
-  if (value) rest.push([...place, Math.fround(value)]);
+  if (Math.fround(value)) rest.push([...place, Math.fround(value)]);
   file.weights[name].values = rest.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
 }

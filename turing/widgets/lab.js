@@ -92,12 +92,12 @@ function createPanel(lab, [title, about, build]) {
 }
 
 /** How a run stands, in words. */
-function tellStatus({ cells, message, most, bits, rate, machine }, standing, { state, read }) {
+function tellStatus({ cells, message, most, rate, machine }, standing, { state, read }) {
   return {
     ready: "ready", paused: "", running: rate ? `running, ${big(Math.round(rate))} steps a second` : "running",
     halted: `halted, ${count(cells.filled, "cell")} not blank`,
     jammed: `jammed: no rule for (${short(state)}, ${short(shown(machine.symbols[read]))})`,
-    limit: `not halted after ${count(most, "step")}, the most that these ${count(bits, "bit")} are for`,
+    limit: `not halted after ${count(most, "step")}, the most that were allowed`,
     breakpoint: "stopped at the breakpoint", diverged: "stopped where network and machine part",
   }[standing] ?? message;
 }
@@ -120,7 +120,7 @@ export default {
       class: "turing-widget turing-lab", tabindex: 0, role: "group",
       "aria-label": "A Turing machine as a transformer", "data-lm-suppress-shortcuts": true,
     });
-    let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0;
+    let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0, written = null;
 
     const session = new Session(core, redraw), go = (step) => (stop(), session.go(step));
     const lab = {
@@ -133,7 +133,7 @@ export default {
         stop();
         const { symbols } = (machine = core.canonical(machine)), kept = word ?? session.word ?? [];
         Object.assign(lab, { name, text: text || textOf(machine), words, cell: null });
-        session.stopState = "";
+        session.stopAt("", null);
         const fits = kept.every((symbol) => symbols.includes(symbol));
         session.load(machine, fits ? kept : [], mostFor(Math.max(steps, 1000)));
         reshape();
@@ -149,7 +149,7 @@ export default {
       },
       play() {
         if (timer) return stop();
-        if (session.final && session.step === session.record.known) session.go(0);
+        if (isOver()) session.go(0);
         tick();
       },
       choose(cell) {
@@ -163,11 +163,13 @@ export default {
         return page && `${page.split("#")[0]}#m=${m}&w=${w}&t=${session.step}`;
       },
     };
+    const isOver = () => (session.final || session.status === "limit") && session.step === session.record.known;
     const isRunning = () => session.busy && session.want === Infinity;
     const run = button("Run", () => (stop(), isRunning() ? session.pause() : session.run()), { class: "main" });
     const more = button("", () => {
       session.load(session.machine, session.word, mostFor(100 * session.most)); // more steps take more bits
       session.run();
+      run.focus(); // this button goes
     });
     const panels = PANELS.map((panel) => createPanel(lab, panel));
     fill(choice, [["", "Your own machine"], ...zoo.map(({ name, title }) => [name, title])]);
@@ -180,11 +182,12 @@ export default {
     );
 
     function tick() {
-      if (session.final && session.step === session.record.known) return stop();
+      if (isOver()) return stop();
       session.go(session.step + 1);
       timer = setTimeout(tick, 1000 / lab.speed);
     }
     function stop() {
+      if (timer) redraw();
       clearTimeout(timer);
       timer = 0;
     }
@@ -198,8 +201,10 @@ export default {
       centre();
     }
     function allow(problem = "") {
-      const apart = isSingle(session.machine) ? "" : " (put spaces between them)";
-      hint.textContent = problem || `Symbols: ${short(session.machine.symbols.map(shown).join(" "), 80)}${apart}`;
+      const { machine, machine: { symbols } } = session, spaced = symbols.some((symbol) => /\s/.test(symbol));
+      const but = spaced ? "; those with a space cannot be typed here" : "";
+      const apart = isSingle(machine) ? "" : ` (put spaces between them${but})`;
+      hint.textContent = problem || `Symbols: ${short(symbols.map(shown).join(" "), 80)}${apart}`;
       hint.classList.toggle("wrong", problem !== "");
       input.setAttribute("aria-invalid", problem !== "");
     }
@@ -220,7 +225,8 @@ export default {
     }
     function draw() {
       const { cells, record, step, busy, engine, rate, most } = session, now = shownNow(), why = reason;
-      const standing = busy ? "running" : step === record.known ? session.status : "paused";
+      const before = step === session.broke ? "breakpoint" : "paused";
+      const standing = busy ? "running" : step === record.known ? session.status : before;
       const text = tellStatus(session, standing, now), agrees = tellMark(session.mark);
       reason = "";
       Object.assign(root.dataset, {
@@ -240,13 +246,16 @@ export default {
       for (const panel of panels) panel.draw(why);
       if (linked && !busy) remember();
     }
-    /** Put what is shown into the address, twice a second at most. */
+    const isOurs = () => location.hash.startsWith("#m=");
+    /** Put what is shown into the address, twice a second at most; an anchor of the page stays until that changes. */
     function remember() {
       clearTimeout(hashing);
       hashing = setTimeout(() => {
         hashed = performance.now();
-        const address = lab.link();
-        history.replaceState(history.state, "", address.slice(address.indexOf("#")));
+        const address = lab.link(), hash = address.slice(address.indexOf("#"));
+        const stays = location.hash && !isOurs() && (written === null || written === hash);
+        if (!stays) history.replaceState(history.state, "", hash);
+        written = hash;
       }, Math.max(50, hashed + 500 - performance.now()));
     }
 
@@ -259,10 +268,14 @@ export default {
       } catch (error) {
         problem = short(`The link cannot be followed. ${error.message}`, 300);
       }
+      takeOwn();
+      if (problem) allow(problem);
+    }
+    /** The machine and the word of the kernel or of the page. */
+    function takeOwn() {
       const machine = model.get("machine"), same = JSON.stringify(machine);
       const own = zoo.find((entry) => JSON.stringify(entry.machine) === same);
       lab.take(machine, { ...own, word: [...model.get("word")] });
-      if (problem) allow(problem);
     }
     function follow({ m, w, t }) {
       const known = zoo.find(({ name }) => name === m), machine = known?.machine ?? readMachine(m);
@@ -273,6 +286,7 @@ export default {
     on(choice, "change", () => {
       const entry = zoo.find(({ name }) => name === choice.value);
       if (entry) lab.take(entry.machine, { ...entry, word: asWord(entry.words[0] ?? "", entry.machine) });
+      else panels[0].node.open = true;
     });
     on(input, "input", () => {
       try {
@@ -310,12 +324,16 @@ export default {
     const onWord = () => {
       const word = [...model.get("word")], { machine } = session;
       if (JSON.stringify(word) === JSON.stringify(session.word)) return;
+      if (!word.every((symbol) => machine.symbols.includes(symbol))) return takeOwn();
+      stop();
       session.load(machine, word);
       input.value = spell(word, machine);
+      allow();
       centre();
     };
+    const onHash = () => isOurs() && open();
     model.on("change:word", onWord);
-    if (linked) window.addEventListener("hashchange", open);
+    if (linked) window.addEventListener("hashchange", onHash);
     el.replaceChildren(root);
     open();
 
@@ -337,7 +355,7 @@ export default {
       resized.disconnect();
       themed.disconnect();
       model.off("change:word", onWord);
-      window.removeEventListener("hashchange", open);
+      window.removeEventListener("hashchange", onHash);
     };
   },
 };

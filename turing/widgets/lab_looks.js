@@ -152,14 +152,15 @@ function vectorPanel(lab) {
     looks: true,
     nodes: [line(named("Vector", which)), frame],
     draw(why) {
-      const { inside, network: { modules, layout }, step } = session, key = `${inside?.step} ${step}`;
+      const { inside, network: { modules, layout }, step } = session, key = [inside?.step, step, which.value].join();
       if (why === "load" && which.length !== modules.length + 1)
         fill(which, [[-1, "the column"], ...modules.map(({ name }, n) => [n, `what ${name} gives`])]);
-      if (!inside) frame.replaceChildren(NOT_YET);
-      if (!inside || (drawn === key && !why)) return;
+      if (!inside) frame.replaceChildren((drawn = NOT_YET));
+      if (inside?.step !== session.looked || (drawn === key && !why)) return; // it stays until the next one is here
       drawn = key;
-      const n = Number(which.value), vector = n >= 0 ? inside.vectors[n] : step ? inside.column : inside.before;
-      const title = n < 0 ? `Column ${big(step)}` : `What leaves ${modules[n].name} in step ${big(inside.step)}`;
+      const n = Number(which.value), start = !step && !session.parted;
+      const vector = n >= 0 ? inside.vectors[n] : start ? inside.before : inside.column;
+      const title = n < 0 ? `Column ${big(start ? 0 : inside.step)}` : `What leaves ${modules[n].name} in step ${big(inside.step)}`;
       const { slices } = n < 0 ? layout : modules[n].layout;
       frame.replaceChildren(h("p", { class: "hint" }, title), ...slices.map((slice) => sliceNode(slice, vector)));
     },
@@ -185,11 +186,21 @@ function attentionPanel(lab) {
       telling.replaceChildren(...storyOf(session, at, wrote, comes, here));
       jumps.replaceChildren(...[...new Set([wrote + 1, comes])].filter((t) => t > 0 && t !== step).map(
         (t) => button(`Go to step ${big(t)}`, () => session.go(t))));
-      const looks = here && inside && inside.step === step ? Object.entries(inside.patterns) : [];
+      const looks = here && inside && inside.step === step ? shared(inside, record.visits(step, at)) : [];
       heads.hidden = !looks.length;
       heads.replaceChildren(table(["head", "reads", "with weight"], looks.map((pair) => patternRow(...pair))));
     },
   };
+}
+
+/** What the heads read. An index names the last visit, and equal keys before it have the same share. */
+function shared({ patterns, engine }, visits) {
+  return Object.entries(patterns).map(([name, pattern]) => {
+    const bit = name.startsWith("search") ? Number(name.slice(6)) : null;
+    if (engine === "plain" || pattern[0][0] < 0 || (bit === null && name !== "visited")) return [name, pattern];
+    if (bit !== null) visits = visits.filter((t) => (t >> bit) & 1);
+    return [name, visits.map((t) => [t, 1 / visits.length])];
+  });
 }
 
 /** What a head reads, in words. */
@@ -218,8 +229,9 @@ function storyOf({ cells, machine, word, step }, at, wrote, comes, here) {
 function layersPanel(lab) {
   const { session } = lab, [which, part, at, other] = [h("select"), h("select"), h("select"), h("select")];
   const list = scroller("equations", "Equations"), weights = scroller("weights", "Weights of the row");
-  const hint = live("hint");
-  const edits = h("ul", { class: "edits" }), index = h("p"), back = button("Put it back", () => session.putBack());
+  const hint = live("hint"), values = h("p", { class: "hint" });
+  const edits = h("ul", { class: "edits" }), index = h("p");
+  const back = button("Put it back", () => (session.putBack(), list.focus())); // the button goes
   let names = { rows: [], columns: [] }, drawn;
 
   const module = () => session.network.modules[which.value];
@@ -263,6 +275,7 @@ function layersPanel(lab) {
     return named(short(`${place.length > 1 ? names.columns[place[1]] : names.rows[place[0]]}`), input);
   }
   function showEquations() {
+    values.textContent = session.inside ? `Values of step ${big(session.inside.step)}` : "";
     const { head, layers, layout } = module(), out = session.inside?.vectors[which.value];
     const lines = head ? tellHead(session, module()) : linesOf(layers[0].rows, before(), layout);
     list.replaceChildren(...lines.map(({ i, name, text, gate }) => {
@@ -292,7 +305,7 @@ function layersPanel(lab) {
   return {
     looks: true,
     nodes: [
-      line(named("Module", which)), index, list,
+      line(named("Module", which)), index, values, list,
       h("p", { class: "hint" }, "Choose a row, change one of its weights, and see where network and machine part."),
       line(named("Numbers", part), named("row", at)), weights, hint, edits, line(back),
     ],
@@ -308,8 +321,9 @@ function layersPanel(lab) {
       if (why === "load" && !weights.contains(document.activeElement)) showRow();
       index.textContent = engine === "plain" ? `Plain attention, because ${session.why || "the index gave up"}.` : "";
       back.hidden = !changed.size;
-      edits.replaceChildren(...[...changed].map(
-        ([name, { before, after }]) => h("li", {}, code(name), ` ${digits(before)} → ${digits(after)}`)));
+      edits.replaceChildren(...(session.lost ? [h("li", {}, `${session.lost}: your changes were taken back.`)] : []),
+        ...[...changed].map(
+          ([name, { before, after }]) => h("li", {}, code(name), ` ${digits(before)} → ${digits(after)}`)));
     },
   };
 }

@@ -78,28 +78,35 @@ function readRule(text, machine, states) {
   throw new Error(`“${short(text)}” is no rule. Write the symbol, L, R or S, and a state, as in ${example}.`);
 }
 
+const MOST_FIELDS = 500;
+
 /** The rules as a table, a row a state and a column a symbol; and the numbers of the network that an edit changed. */
 function tableEditor(lab) {
   const { session } = lab, frame = scroller("rules", "Table of rules"), message = live("hint");
   const numbers = scroller("changes", "Numbers that changed"), name = textField(), kind = h("select");
+  const large = h("p", { class: "hint" }, `The table has more than ${MOST_FIELDS} fields. Edit the text instead.`);
   fill(kind, [["state"], ["halting", "halting state"], ["symbol"]]);
   let added = [], machine;
 
-  /** The same machine with other rules or names. */
+  /** The same machine with other rules or names; whether there is such a machine. */
   function change(parts) {
     try {
-      const next = { ...machine, ...parts };
+      const next = session.core.canonical({ ...machine, ...parts });
       if (!next.rules.length) throw new Error("A machine has at least one rule.");
-      const { changes, sameShape } = lab.edit(checkSize(session.core.canonical(next)));
-      build();
+      readMachine(textOf(checkSize(next))); // refuses what a link could not hold
+      const { changes, sameShape } = lab.edit(next);
+      ({ machine } = session);
+      setTimeout(build); // when the focus has moved
       message.textContent = sameShape
         ? `This changed ${count(changes.length, "number")} of the network, all in pipeline.carry.weight.`
         : `For ${shapeOf(session.machine)} the network is compiled anew.`;
       numbers.hidden = !sameShape || !changes.length;
       numbers.replaceChildren(table(["row", "column", "before → now"], numbers.hidden ? [] : changes.map(
         ({ row: to, column, before, after }) => row(to, column, `${digits(before)} → ${digits(after)}`))));
+      return true;
     } catch (error) {
       message.textContent = error.message;
+      return false;
     }
   }
   function setRule(state, symbol, field) {
@@ -107,8 +114,8 @@ function tableEditor(lab) {
     try {
       const rule = readRule(field.value, machine, [...machine.states, ...added]);
       rules.splice(at < 0 ? rules.length : at, at < 0 ? 0 : 1, ...(rule ? [[state, symbol, ...rule]] : []));
-      field.setAttribute("aria-invalid", false);
-      if (JSON.stringify(rules) !== JSON.stringify(machine.rules)) change({ rules });
+      const same = JSON.stringify(rules) === JSON.stringify(machine.rules);
+      field.setAttribute("aria-invalid", !same && !change({ rules }));
     } catch (error) {
       field.setAttribute("aria-invalid", true);
       message.textContent = error.message;
@@ -142,13 +149,14 @@ function tableEditor(lab) {
     field.value = rule.length ? ruleText(machine, ...rule) : "";
     return h("td", {}, on(field, "change", () => setRule(state, symbol, field)));
   }
-  /** The table anew; a field that is being filled in keeps the focus. */
+  /** The table anew; what has the focus keeps it, and if it is gone the table has it. */
   function build() {
     const held = frame.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
     machine = session.machine;
     const { states, symbols, halting, initial, blank } = machine;
     added = added.filter((state) => !states.includes(state));
-    frame.hidden = states.length * symbols.length > 500;
+    frame.hidden = states.length * symbols.length > MOST_FIELDS;
+    large.hidden = !frame.hidden;
     const heads = symbols.map((symbol) => h("th", { scope: "col" },
       h("span", { class: "a" }, short(shown(symbol), 12)), ...(symbol === blank ? [] : [cross("symbol", symbol)])));
     const rows = frame.hidden ? [] : [...states, ...added].map((state) => h("tr", {},
@@ -157,15 +165,16 @@ function tableEditor(lab) {
       ...(halting.includes(state) ? [h("td", { colspan: symbols.length }, "halts")]
         : symbols.map((symbol) => cell(state, symbol)))));
     frame.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, h("td"), ...heads)), h("tbody", {}, ...rows)));
-    const fields = held ? [...frame.querySelectorAll("input")] : [];
-    fields.find((field) => field.getAttribute("aria-label") === held)?.focus();
+    const fields = [...frame.querySelectorAll("[aria-label]")];
+    if (held) (fields.find((field) => field.getAttribute("aria-label") === held) ?? frame).focus();
   }
   return {
-    nodes: [frame, line(named("Add a", kind), named("called", name), button("Add", add)), message, numbers],
+    nodes: [frame, large, line(named("Add a", kind), named("called", name), button("Add", add)), message, numbers],
     draw(why) {
       if (why !== "load" || machine === session.machine) return;
       message.textContent = "";
       numbers.hidden = true;
+      added = [];
       build();
     },
   };
@@ -183,8 +192,9 @@ function stepsPanel(lab) {
   speed.value = lab.speed;
   on(slider, "input", () => session.go(Number(slider.value)));
   on(speed, "change", () => (lab.speed = Number(speed.value)));
-  on(state, "change", () => (session.stopState = state.value));
-  on(cell, "change", () => (session.stopCell = cell.value === "" ? null : Math.round(Number(cell.value))));
+  const stops = () => session.stopAt(state.value, cell.value === "" ? null : Math.round(Number(cell.value)));
+  on(state, "change", stops);
+  on(cell, "change", stops);
   on(most, "change", () => session.load(session.machine, session.word, Number(most.value)));
   on(compare, "change", () => session.compare(compare.checked));
   return {
@@ -195,7 +205,7 @@ function stepsPanel(lab) {
     ],
     draw(why) {
       if (why === "load") fill(state, [["", "none"], ...session.machine.states.map((q) => [q])]);
-      if (why === "load") state.value = session.stopState;
+      if (why === "load") [state.value, cell.value] = [session.stopState, session.stopCell ?? ""];
       slider.max = session.record.known;
       slider.value = session.step;
       slider.setAttribute("aria-valuetext", `${session.step} of ${session.record.known}`);
@@ -210,26 +220,30 @@ function stepsPanel(lab) {
 function wordsPanel(lab) {
   const MOST = 1000, { session } = lab, message = live("hint"), frame = scroller("verdicts", "Verdicts");
   const box = h("textarea", { rows: 5, wrap: "off", "aria-label": "Words, one a line", ...plain });
-  let of;
+  let of, given = "";
   function judge() {
     const texts = box.value.replace(/\n$/, "").split("\n");
     try {
       if (texts.length > MOST) throw new Error(`At most ${big(MOST)} words are run; here are ${big(texts.length)}.`);
       const words = texts.map((text, n) => asWord(text, session.machine, `line ${n + 1}: `));
+      const long = words.findIndex((word) => session.most + word.length > 2 ** session.bits);
+      if (long >= 0)
+        throw new Error(`line ${long + 1}: this word needs more bits. Put it into Word first, or allow fewer steps.`);
       const rows = texts.map((text) => row(short(text || "(empty)", 60), "…", "", "", ""));
       frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark"], rows));
       frame.hidden = false;
       message.textContent = "";
-      session.batch(words, (verdict, all) => {
-        if (verdict) enter(rows[verdict.row], verdict);
-        else message.textContent = all ? `${count(rows.length, "word")} done.` : "Stopped: another run began.";
+      session.batch(words, (verdict, all, problem) => {
+        const end = all ? `${count(rows.length, "word")} done.` : problem || "Stopped: another run began.";
+        if (!verdict) message.textContent = end;
+        else if (rows[verdict.row]) enter(rows[verdict.row], verdict);
       });
     } catch (error) {
       message.textContent = error.message;
     }
   }
-  function enter(node, { status, steps, state, ones, mark }) {
-    const verdict = status === "halted" ? `halted in ${short(`${state}`, 30)}` : status;
+  function enter(node, { status, steps, state, ones, mark, message: failed }) {
+    const verdict = { halted: `halted in ${short(`${state}`, 30)}`, failed }[status] ?? status;
     const agrees = !mark ? "off" : mark.good ? "✓ equal" : `✗ ${mark.message}`;
     [verdict, big(steps), `${ones}`, agrees].forEach((text, k) => (node.children[k + 1].textContent = text));
     node.dataset.status = status;
@@ -239,7 +253,7 @@ function wordsPanel(lab) {
     draw(why) {
       if (why !== "load" || of === session.machine) return;
       of = session.machine;
-      box.value = lab.words.join("\n");
+      if (box.value === given || lab.name) box.value = given = lab.words.join("\n"); // not what was typed
       message.textContent = "";
       frame.hidden = true;
     },
@@ -264,15 +278,18 @@ function takePanel(lab) {
     h("a", { href: url, download: `${lab.name || "machine"}.json` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
+  const edited = h("p", { class: "hint" }, "The weights that you changed are in neither: Download weights has them.");
   const linked = line(link, button("Copy link", copy(() => link.value, "The link is")));
   const python = button("Copy Python", copy(() => lines.textContent, "The lines are"));
   return {
     nodes: [
-      linked, h("p", {}, "The same in Python:"), lines, line(python, button("Download weights", download)), said,
+      linked, h("p", {}, "The same in Python:"), lines, edited,
+      line(python, button("Download weights", download)), said,
     ],
     draw() {
       link.value = lab.link();
       linked.hidden = !link.value;
+      edited.hidden = !session.edits.size;
       lines.textContent = pythonOf(lab);
     },
   };

@@ -93,6 +93,12 @@ class Record {
     for (t--; t >= 0 && this.head(t) !== cell; t--);
     return t;
   }
+  /** All configurations before t with the head on a cell. */
+  visits(t, cell) {
+    const found = [];
+    while ((t = this.before(t, cell)) >= 0) found.push(t);
+    return found.reverse();
+  }
   /** The first configuration after t with the head on a cell, or −1. */
   after(t, cell) {
     for (t++; t <= this.known && this.head(t) !== cell; t++);
@@ -117,7 +123,9 @@ class Session {
   edits = new Map();
   #pending = 0; // loads that the worker has not answered: what it says until then is of an older run
   #asked = 0;
+  #asking = false; // one look at a time
   #batch = null;
+  #batchId = 0;
   #pausing = false;
 
   constructor(core, changed) {
@@ -142,6 +150,15 @@ class Session {
   get final() {
     return FINAL.includes(this.status);
   }
+  /** The step in which network and machine part, if the run is shown up to it; else 0. */
+  get parted() {
+    const { step, record: { known }, mark } = this;
+    return mark && !mark.good && step === known ? mark.step : 0;
+  }
+  /** The step to look into: the one that led here. */
+  get looked() {
+    return this.parted || Math.max(Math.min(1, this.record.known), this.step);
+  }
   get bits() {
     return this.file.options.bits;
   }
@@ -162,6 +179,8 @@ class Session {
   load(machine, word, most = this.most) {
     const bits = 32 - Math.clz32(most + Math.max(word.length, 1) - 1);
     if (this.machine !== machine || this.file.options.T !== most || this.bits !== bits) {
+      const why = this.machine !== machine ? "" : bits < this.bits ? "Fewer bits" : "More bits";
+      this.lost = this.edits.size ? why : "";
       this.file = this.core.compile(machine, { T: most, bits });
       this.machine = machine;
       this.edits.clear();
@@ -171,6 +190,7 @@ class Session {
   }
   /** The machine with other rules: which numbers of the network that changes, by name. */
   rewrite(machine) {
+    this.lost = this.edits.size ? "Other rules" : "";
     this.#restore();
     const { file, changes, sameShape } = this.core.rewrite(this.file, machine);
     Object.assign(this, { file, machine, far: 0 });
@@ -185,8 +205,9 @@ class Session {
     const key = `${name}[${place.join(", ")}]`;
     const edit = this.edits.get(key) ?? { name, place, before: weightOf(this.file, name, place) };
     this.core.setWeight(this.file, name, place, value);
-    this.edits.set(key, { ...edit, after: value });
-    if (value === edit.before) this.edits.delete(key);
+    this.edits.set(key, { ...edit, after: Math.fround(value) });
+    if (Math.fround(value) === edit.before) this.edits.delete(key);
+    this.lost = "";
     this.#again();
   }
   putBack() {
@@ -206,8 +227,10 @@ class Session {
     const { machine, file, word, interpreter } = this;
     this.record = new Record(word.map((symbol) => machine.symbols.indexOf(symbol)));
     Object.assign(this, { want, reach, status: "ready", message: "", busy: false, rate: 0, engine: "", why: "" });
+    this.broke = -1;
     Object.assign(this, { mark: interpreter ? { good: true, steps: 0 } : null, inside: null, readFile: null });
     this.#asked = 0;
+    this.#asking = false;
     this.#pausing = false;
     this.#endBatch(false);
     this.#pending++;
@@ -218,15 +241,26 @@ class Session {
 
   go(step) {
     this.want = Math.max(0, step);
-    if (this.busy && this.want < this.record.known) this.#pause();
+    if (this.busy && this.want < this.until) this.#pause();
     this.#pursue();
     this.changed();
   }
+  /** To the end, or to the first step that has a breakpoint; it may be known already. */
   run() {
+    const { record, machine, stopCell } = this, stopState = machine.states.indexOf(this.stopState);
+    for (let t = this.step + 1; t <= record.known && (stopState >= 0 || stopCell !== null); t++) {
+      const { state, head } = record.at(t);
+      if (state === stopState || head === stopCell) return this.go((this.broke = t));
+    }
     this.want = Infinity;
     if (!this.final && this.record.known < this.most) this.status = "running";
     this.#pursue();
     this.changed();
+  }
+  /** Breakpoints; a run that is under way hears of them. */
+  stopAt(stopState, stopCell) {
+    Object.assign(this, { stopState, stopCell });
+    if (this.busy && this.want === Infinity) this.worker.postMessage({ do: "stops", stopState, stopCell });
   }
   pause() {
     this.want = this.record.known;
@@ -243,7 +277,7 @@ class Session {
     const { record, most } = this, until = Math.min(Math.max(this.want, this.reach), most);
     if (this.busy || this.final || until <= record.known) return;
     const runs = this.want === Infinity; // breakpoints are not for single steps
-    this.busy = true;
+    Object.assign(this, { busy: true, until });
     this.#endBatch(false);
     this.worker.postMessage({
       do: "run", until, stopState: runs ? this.stopState : "", stopCell: runs ? this.stopCell : null,
@@ -256,35 +290,45 @@ class Session {
 
   /** Every vector of the step that is shown; `inside` has them when the worker has answered. */
   inspect() {
-    const step = Math.max(1, this.step);
-    if (this.busy || this.record.known < 1 || this.#asked === step) return;
+    const { looked: step } = this;
+    if (this.busy || !step || this.#asking || this.#asked === step) return;
     this.#asked = step;
+    this.#asking = true;
     this.worker.postMessage({ do: "inspect", step });
   }
   /** Run many words; each verdict is handed on, and at the end whether all of them were run. */
   batch(words, heard) {
     this.#batch = heard;
     if (this.busy) this.pause();
-    this.worker.postMessage({ do: "batch", words, until: this.most, interpreter: this.interpreter });
+    const { most: until, interpreter } = this, id = ++this.#batchId;
+    this.worker.postMessage({ do: "batch", id, words, until, interpreter });
   }
 
-  #endBatch(all) {
-    this.#batch?.(null, all);
+  #endBatch(all, problem = "") {
+    this.#batch?.(null, all, problem);
     this.#batch = null;
   }
   #hear(data) {
     if (this.#pending && (data.is === "loaded" || data.is === "refused")) this.#pending--;
-    if (this.#pending) return;
+    if (this.#pending || (data.id ?? this.#batchId) !== this.#batchId) return;
     if (data.is === "loaded") Object.assign(this, { engine: data.engine, why: data.why });
     else if (data.is === "refused") this.#end("refused", data.message);
     else if (data.is === "steps") {
       this.record.append(data);
       Object.assign(this, { mark: data.mark, rate: data.rate, engine: data.engine });
     } else if (data.is === "stopped") this.#stopped(data);
-    else if (data.is === "vectors") this.inside = data;
+    else if (data.is === "vectors") {
+      this.inside = data;
+      this.#asking = false;
+    } else if (data.is === "problem") this.#problem(data);
     else if (data.is === "verdict") this.#batch?.(data);
     else if (data.is === "batch done") this.#endBatch(true);
     this.changed();
+  }
+  #problem({ of, message }) {
+    if (of === "inspect") this.#asking = false;
+    else if (of === "batch") this.#endBatch(false, message);
+    else if (this.busy) this.#end("failed", message);
   }
   #stopped({ status, message, mark, engine }) {
     if (status === "paused" && !this.#pausing) return; // said of a run before this one
@@ -292,7 +336,7 @@ class Session {
     Object.assign(this, { mark, engine });
     if (status === "limit" && this.record.known < this.most) status = "paused"; // it went as far as it was asked to
     this.busy = false;
-    const goesOn = status === "paused" && this.want > this.record.known && this.want < Infinity;
+    const goesOn = status === "paused" && this.want > this.record.known;
     if (!goesOn) this.#end(status, message);
     this.#pursue();
   }

@@ -2,6 +2,7 @@
 
 const SLICE = 40; // milliseconds between two messages
 const SNAPSHOT = 100_000; // steps between two places from which a step can be looked into
+const MOST_KEPT = 1_000_000; // entries of the index in all these places
 
 const NOTHING = 65535; // written: the step has not been made
 
@@ -45,6 +46,7 @@ class LabWorker {
     this.network = read(file);
     this.lock = new Lockstep(this.network, word, interpreter);
     this.snapshots = [this.lock.run.copy()];
+    this.kept = 0;
     this.answer({ is: "loaded", engine: this.engine, why: this.network.why });
     this.tell(new Trace(1).begin(this.lock), 0);
     if (this.lock.status !== "running") this.stop(this.lock.status);
@@ -68,20 +70,20 @@ class LabWorker {
   }
 
   /** Steps until the end, a limit or a breakpoint, a slice of time after the other. */
-  async run({ until, stopState = "", stopCell = null }) {
-    const turn = (this.turn += 1), { lock, network: { machine } } = this;
-    const state = machine.states.indexOf(stopState), trace = new Trace(1 << 20);
+  async run({ until, ...stops }) {
+    const turn = (this.turn += 1), { lock } = this, trace = new Trace(Math.min(1 << 20, until - lock.steps + 2));
+    this.stops(stops);
     while (turn === this.turn) {
-      const began = performance.now();
+      const began = performance.now(), { state, cell } = this.breakpoint;
       let status = "";
       trace.begin(lock);
       while (!status && trace.room && (trace.n % 64 || performance.now() - began < SLICE)) {
         if (lock.steps >= until) status = "limit";
         else if (lock.step() || lock.status === "halted") {
           trace.add(lock);
-          if (lock.run.t % SNAPSHOT === 0 && lock.indexed) this.snapshots.push(lock.run.copy());
+          if (lock.run.t % SNAPSHOT === 0 && lock.indexed) this.keep(lock.run);
           if (lock.status === "halted") status = "halted";
-          else if (lock.state === state || lock.cell === stopCell) status = "breakpoint";
+          else if (lock.state === state || lock.cell === cell) status = "breakpoint";
         } else ({ status } = lock);
       }
       this.tell(trace, (1000 * (trace.n - 1)) / Math.max(1, performance.now() - began));
@@ -91,10 +93,20 @@ class LabWorker {
     if (lock === this.lock) this.stop("paused");
   }
 
+  /** In which state and on which cell a run stops, from now on. */
+  stops({ stopState = "", stopCell = null }) {
+    this.breakpoint = { state: this.network.machine.states.indexOf(stopState), cell: stopCell };
+  }
+
+  /** A place from which a step can be looked into, as long as there is memory for it. */
+  keep(run) {
+    if ((this.kept += run.visits.size) < MOST_KEPT) this.snapshots.push(run.copy());
+  }
+
   /** The vectors of a step that was run already, from the nearest place before it. */
   inspect({ step }) {
-    const { network, lock: { word, indexed } } = this, vectors = [], patterns = {};
-    const run = indexed ? this.snapshots.findLast(({ t }) => t < step).copy() : new Run(network, word, false);
+    const { lock } = this, vectors = [], patterns = {};
+    const run = lock.indexed ? this.snapshots.findLast(({ t }) => t < step).copy() : lock.plainAt(step - 1);
     while (run.t < step - 1) run.step();
     const before = run.column.slice();
     run.step((name, x, shares) => {
@@ -104,12 +116,12 @@ class LabWorker {
     this.answer({ is: "vectors", step, vectors, before, column: run.column.slice(), patterns, engine: run.indexed ? "indexed" : "plain" });
   }
 
-  /** A verdict for each word. */
-  async batch({ words, until, interpreter = true }) {
+  /** A verdict for each word; each carries the number of what was asked. */
+  async batch({ id, words, until, interpreter = true }) {
     const turn = (this.turn += 1), { machine } = this.network;
+    let began = performance.now();
     for (const [row, word] of words.entries()) {
       const lock = new Lockstep(this.network, word, interpreter);
-      let began = performance.now();
       while (lock.steps < until && lock.step())
         if (performance.now() - began > SLICE) {
           await new Promise((resolve) => setTimeout(resolve));
@@ -118,9 +130,10 @@ class LabWorker {
         }
       const ones = [...lock.tape.values()].filter((symbol) => symbol).length;
       const status = lock.status === "running" ? "limit" : lock.status;
-      this.answer({ is: "verdict", row, status, steps: lock.steps, state: machine.states[lock.state], ones, mark: lock.mark, message: lock.message });
+      const { steps, mark, message } = lock;
+      this.answer({ is: "verdict", id, row, status, steps, state: machine.states[lock.state], ones, mark, message });
     }
-    this.answer({ is: "batch done" });
+    this.answer({ is: "batch done", id });
   }
 
   pause() {
@@ -135,7 +148,8 @@ if (typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScop
       await worker[data.do](data);
     } catch (error) {
       if (!(error instanceof FileProblem)) console.error(error);
-      self.postMessage({ is: data.do === "load" ? "refused" : "problem", message: error.message });
+      const { do: of, id } = data;
+      self.postMessage({ is: of === "load" ? "refused" : "problem", of, id, message: error.message });
     }
   };
 }

@@ -110,6 +110,7 @@ export class Lockstep {
     this.wrote = this.read;
     const folded = file.options.adder === "lookahead";
     this.changed = interpreter && folded && !sameWeights(file, compile(machine, file.options));
+    this.columns = indexed ? null : [this.run.column.slice()]; // a plain run is looked into by its columns
     this.beside = !interpreter ? null : this.changed ? new Specification(network, word) : new Interpreter(machine, word);
     this.mark = interpreter ? { good: true, steps: 0 } : null;
     if (this.halting[this.state]) this.status = "halted";
@@ -121,16 +122,35 @@ export class Lockstep {
 
   /** One step of the network; false when the run is over. The message says why it could not go on. */
   step() {
-    if (this.status !== "running") return false;
+    if (this.status !== "running" || !this.fits()) return false;
     const expected = this.changed ? this.beside.step() : null, step = this.run.t + 1;
     try {
       this.run.step(expected ? (name, x) => this.compare(step, name, x, expected.get(name)) : undefined);
+      this.columns?.push(this.run.column.slice());
       if (this.status === "diverged") return false;
       return this.enter();
     } catch (error) {
       if (!(error instanceof Refusal) || !this.indexed) throw error;
       return this.startPlain(step);
     }
+  }
+
+  /** Whether a page can keep one more step. */
+  fits() {
+    if (!this.indexed && this.run.t >= MOST_PLAIN)
+      this.end("failed", `Plain attention goes as far as step ${MOST_PLAIN.toLocaleString("en")}.`);
+    if (this.run.visits.size > MOST_CELLS)
+      this.end("failed", `The head was on ${MOST_CELLS.toLocaleString("en")} cells: this page keeps no more.`);
+    return this.status === "running";
+  }
+
+  /** A plain run as it was after t steps. */
+  plainAt(t) {
+    const { run, columns } = this, memory = new Map(run.heads.map(({ name, head: { over } }) => {
+      const { keys, values } = run.memory.get(name), n = over === "word" ? keys.length : t;
+      return [name, { keys: keys.slice(0, n), values: values.slice(0, n) }];
+    }));
+    return Object.assign(Object.create(Run.prototype), run, { t, memory, column: columns[t].slice() });
   }
 
   /** What an index may not answer, plain attention does; it needs all columns, so the run begins again. */
@@ -216,8 +236,10 @@ export class Lockstep {
     if (machine?.rule && machine.steps === this.run.t && !this.changed)
       this.part({ step: this.run.t + 1, layer: "assemble", slice: "st", place: "st", given: 0, expected: 1 });
     else {
-      const { states, symbols } = this.network.machine;
-      this.end("jammed", `There is no rule for (${states[this.state]}, ${symbols[this.read]}).`);
+      const { states, symbols, rules } = this.network.machine, [q, a] = [states[this.state], symbols[this.read]];
+      if (rules.some(([state, symbol]) => state === q && symbol === a))
+        this.end("failed", `At step ${this.run.t + 1} no state is left, though there is a rule.`);
+      else this.end("jammed", `There is no rule for (${q}, ${a}).`);
     }
     return false;
   }
@@ -230,6 +252,7 @@ export class Lockstep {
 }
 
 const MOST_PLAIN = 2000; // steps: each looks at all columns before it
+const MOST_CELLS = 1_000_000; // entries of the index
 
 /** The number of the only 1, −1 if there is none, −2 if there are several. */
 function one(x, places) {
