@@ -780,3 +780,26 @@ def test_what_is_compiled_is_not_compiled_again(cli, compiled):
         assert status == 2
         assert f"compiled already: {option} is for a machine" in err
     assert "a machine is expected here" in cli("convert", str(file), "--to", "json")[2]
+
+
+def test_a_network_in_safetensors_is_run_and_shown_like_any_other(tmp_path, capsys):
+    path = str(tmp_path / "net.safetensors")
+    assert main(["compile", "binary_increment", "--network", "wcm21", "--T", "32", "-o", path]) == 0
+    assert main(["run", path, "1011"]) == 0
+    assert "tape       1100" in capsys.readouterr().out
+    assert main(["show", path]) == 0
+    assert "wcm21 for 32 steps" in capsys.readouterr().out
+
+
+def test_a_file_that_is_no_network_is_answered_by_its_name(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "missing.safetensors")]) == 2
+    assert "No such file" in capsys.readouterr().err
+    (tmp_path / "step.onnx").write_bytes(b"x")
+    assert main(["show", str(tmp_path / "step.onnx")]) == 2
+    assert "onnxruntime runs this file" in capsys.readouterr().err
+
+
+def test_no_step_of_ss95_is_written_as_onnx(tmp_path, capsys):
+    assert main(["compile", "bb2", "--network", "ss95", "-o", str(tmp_path / "x.onnx")]) == 2
+    assert "One step of wcm21 is written as ONNX, and not of ss95" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

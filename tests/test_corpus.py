@@ -268,3 +268,28 @@ def test_options_that_no_construction_has_are_refused_by_the_compiler():
         next(corpus(1, construction="ss95", adder="ripple"))
     with pytest.raises(ValueError, match="T is the most steps of a run"):
         next(corpus(1, T="many"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": None}, "a whole number, and seed=None was given"),
+        ({"seed": 1.0}, "seed=1.0 was given"),
+        ({"seed": True}, "seed=True was given"),
+        ({"states": (2, None)}, "states is the least and the greatest number"),
+        ({"states": (2.5, 3.5)}, "states is the least and the greatest number"),
+        ({"construction": "foo"}, "A construction is one of .*, and 'foo' was given"),
+        ({"hide": "no"}, "hide is True or False"),
+    ],
+)
+def test_odd_arguments_are_refused_at_once(options, message):
+    with pytest.raises(ValueError, match=message):
+        corpus(1, **options)
+
+
+def test_the_names_of_a_hidden_network_are_where_its_numbers_are(pair):
+    plain, hidden = pair
+    column = hidden.initial("B()E")
+    assert column[hidden.layout.names().index("st[I]")] == 1
+    assert plain.initial("B()E")[plain.layout.names().index("st[I]")] == 1
+    assert not hasattr(hidden.layout, "scr3")

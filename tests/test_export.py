@@ -102,7 +102,8 @@ def test_both_files_say_the_same_under_the_same_names(tmp_path):
         save(compiled("bb2"), tmp_path / f"net.{ending}")
     data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
     metadata, tensors = read_safetensors(tmp_path / "net.safetensors")
-    assert metadata == {key: value for key, value in data.items() if key != "weights"}
+    assert metadata.keys() == data.keys() - {"weights"}
+    assert all(metadata[key] == data[key] for key in metadata if key != "digest")
     assert {name: list(numbers.shape) for name, numbers in tensors.items()} == {
         name: numbers["shape"] for name, numbers in data["weights"].items()
     }

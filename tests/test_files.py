@@ -69,12 +69,13 @@ def test_all_layers_of_a_loaded_network_have_one_type_that_holds_their_weights(t
     again = load(tmp_path / "net.json")
     assert {numbers.dtype for numbers in again.parameters()} == {torch.float64}
     assert again(torch.tensor([1], dtype=torch.float64)).item() == 1 / 3
-    assert {numbers.dtype for numbers in from_dict(to_dict(XOR().double())).parameters()} == {torch.float32}
+    assert {numbers.dtype for numbers in from_dict(to_dict(XOR().double())).parameters()} == {torch.float64}
 
 
 def test_names_given_on_saving_are_in_the_file(tmp_path):
     save(AND(2), tmp_path / "and.json", [Layout(st=["I", "R"]), Layout(both=1)])
     data = json.loads((tmp_path / "and.json").read_text(encoding="utf-8"))
+    assert data.pop("digest").startswith("sha256:")
     assert data == {
         "turing": "network",
         "version": 1,
@@ -450,3 +451,133 @@ def test_an_exact_network_may_have_its_rounding_in_any_type(tmp_path):
     again = turing.load(tmp_path / "net.json")
     assert equal(again, net)
     assert again.run() == net.run()
+
+
+# Damage.
+
+
+ENDINGS = ("json", "safetensors")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_bit_of_a_file_changes_unseen(ending, tmp_path):
+    """Every 97th byte with one bit flipped: refused, or the same network, as where JSON has a space."""
+    path, net = tmp_path / f"net.{ending}", turing.compile(zoo["parity"], "wcm21", T=4, adder="lookahead")
+    save(net, path)
+    good = path.read_bytes()
+    refused = 0
+    for place in range(0, len(good), 97):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        try:
+            found = load(path)
+        except ValueError:
+            refused += 1
+        else:
+            assert equal(found, net)
+            assert found.machine == net.machine
+            assert found.options == net.options
+    assert refused > 0.9 * len(range(0, len(good), 97))
+
+
+def test_a_number_that_was_changed_on_purpose_is_read_once_the_digest_is_out(tmp_path):
+    save(AND(2), tmp_path / "and.json")
+    data = json.loads((tmp_path / "and.json").read_text(encoding="utf-8"))
+    data["layers"][0]["bias"] = [[0, -2]]
+    with pytest.raises(ValueError, match='If it was changed on purpose, take the key "digest" out'):
+        loads(json.dumps(data))
+    del data["digest"]
+    assert loads(json.dumps(data))[0].bias.tolist() == [-2]
+
+
+@pytest.mark.parametrize("name", ["machine", "options", "weights", "dtype"])
+def test_a_key_that_is_given_twice_is_refused(name, tmp_path):
+    save(turing.compile(zoo["parity"], "wcm21", T=4), tmp_path / "net.json")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    text = json.dumps(data)[:-1] + f', "{name}": {json.dumps(data[name])}}}'
+    with pytest.raises(ValueError, match=f"the key .?{name}.? is given twice. Keep one"):
+        loads(text)
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, pytest.param("onnx", marks=pytest.mark.slow)])
+def test_a_save_that_fails_halfway_leaves_the_older_file_and_nothing_else(ending, tmp_path, monkeypatch):
+    path, net = tmp_path / f"net.{ending}", turing.compile(zoo["parity"], "wcm21", T=4, adder="lookahead")
+    save(net, path)
+    good = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        save(net, path)
+    assert path.read_bytes() == good
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_plain_layers_keep_their_type(dtype, ending, tmp_path):
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)).to(getattr(torch, dtype))
+    save(net, tmp_path / f"net.{ending}")
+    again, x = load(tmp_path / f"net.{ending}"), torch.tensor([1, -2, 0.5]).to(getattr(torch, dtype))
+    assert again(x).dtype == net(x).dtype
+    assert torch.equal(again(x), net(x))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_could_not_be_read_back_is_not_written(ending, tmp_path):
+    with pytest.raises(ValueError, match=r"2,251,500 numbers, and a file of plain layers is for 2,000,000 at most"):
+        save(nn.Sequential(nn.Linear(1500, 1500)), tmp_path / f"net.{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+class Squared(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) ** 2
+
+
+class Leaky(nn.ReLU):
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize("net", [Squared(2, 2), nn.Sequential(Squared(2, 2)), nn.Sequential(nn.Linear(2, 2), Leaky())])
+def test_a_layer_that_computes_something_else_is_refused(net, tmp_path):
+    with pytest.raises(TypeError, match="computes something else than"):
+        save(net, tmp_path / "net.json")
+
+
+def test_a_machine_that_would_fill_the_memory_is_refused(tmp_path):
+    save(turing.compile(zoo["parity"], "wcm21", T=4), tmp_path / "net.json")
+    data = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
+    names = [f"q{k}" for k in range(1000)]
+    delta = {(q, "_"): (q, f"a{k}", 1) for k, q in enumerate(names)}
+    big = turing.TuringMachine(delta, "q0", {"end"}, "_", alphabet=["_", *(f"a{k}" for k in range(1000))])
+    data["machine"] = json.loads(big.dumps("json"))
+    with pytest.raises(ValueError, match="are the most that are built"):
+        loads(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": True}, "version True"),
+        ({"options": {"T": 4, "machine": 1}}, "a machine and a construction are no options"),
+        ({"options": {"T": 4, "adder": []}}, r"An adder is one of ripple, lookahead, and \[\] was given"),
+    ],
+)
+def test_odd_values_are_named(change, message):
+    data, tensors = turing.files._compiled(turing.compile(zoo["parity"], "wcm21", T=4))
+    with pytest.raises(ValueError, match=message):
+        turing.files._read({**data, **change}, dict(tensors))
+
+
+def test_names_for_a_compiled_network_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="Leave layout out"):
+        save(turing.compile(zoo["parity"], "wcm21", T=4), tmp_path / "net.json", Layout(x=3))
+
+
+@pytest.mark.parametrize(("name", "told"), [("", "net.json"), ("x.json.gz", "x.json"), ("x.pt", "x.json")])
+def test_another_ending_is_answered_with_one_that_works(name, told, tmp_path):
+    with pytest.raises(ValueError, match=f"Use '{told}'"):
+        save(AND(2), name)

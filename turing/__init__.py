@@ -7,6 +7,7 @@
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from turing._version import __version__
 from turing.check import check
@@ -21,6 +22,18 @@ from turing.pictures import space_time, state_diagram
 from turing.source import source
 from turing.verification import verify
 from turing.zoo import zoo
+
+if TYPE_CHECKING:  # what __getattr__ gives
+    from turing import adders as adders
+    from turing import attention as attention
+    from turing import cantor as cantor
+    from turing import dnf as dnf
+    from turing import engine as engine
+    from turing import gates as gates
+    from turing import ss as ss
+    from turing import stack as stack
+    from turing import wcm as wcm
+    from turing.wcm import CapacityError as CapacityError
 
 __all__ = [
     "Configuration",
@@ -46,9 +59,11 @@ __all__ = [
 LATER = {"adders", "attention", "cantor", "dnf", "engine", "gates", "ss", "stack", "wcm"}
 
 
-def __getattr__(name: str):
-    if name in LATER:
-        return import_module(f"turing.{name}")
-    if name == "CapacityError":
-        return import_module("turing.wcm").CapacityError
-    raise AttributeError(f"module 'turing' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would believe that every name exists
+
+    def __getattr__(name: str) -> Any:
+        if name in LATER:
+            return import_module(f"turing.{name}")
+        if name == "CapacityError":
+            return import_module("turing.wcm").CapacityError
+        raise AttributeError(f"module 'turing' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command line: ``python -m turing run|show|convert|compile|zoo``, also installed as ``turing``."""
+"""The command line: ``python -m turing run|show|convert|compile|zoo|grade``, also installed as ``turing``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from turing import equations, hinton
-from turing.compiler import CONSTRUCTIONS, compile
-from turing.files import loads, save
+from turing.check import grading
+from turing.compiler import CONSTRUCTIONS, compile, is_compiled
+from turing.files import ENDINGS, load, loads, save
 from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
 from turing.machine import Configuration, Run, TuringMachine, _count
 from turing.pictures import state_diagram
@@ -23,6 +25,8 @@ from turing.zoo import Entry, zoo
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from turing.compiler import Compiled
 
 __all__ = ["main"]
 
@@ -35,6 +39,7 @@ OPTIONS = ("T", "bits", "adder", "arithmetic")  # of networks
 MOST_BITS = 64  # of a position, as in turing.wcm
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
+LONGEST = 86_400  # seconds for a cell of a student's notebook
 
 ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
 ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save or turing compile wrote, as a file, text or -"
@@ -76,13 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turing",
-        description="Run, show and convert Turing machines; compile them into networks, and run and show those.",
+        description="Run, show and convert Turing machines; compile them into networks, and run and show those. "
+        "Grade the exercises of a class.",
         epilog=EXIT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, function, help: str) -> argparse.ArgumentParser:
+    def command(name: str, function: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(
             name,
             help=help,
@@ -137,6 +143,17 @@ def _parser() -> argparse.ArgumentParser:
 
     shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
     shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
+
+    marks = command(
+        "grade", _grade, "run students' notebooks, which is code of theirs, and grade the exercises in them"
+    )
+    marks.add_argument("places", metavar="NOTEBOOK", nargs="+", help="a notebook, or a folder of them")
+    marks.add_argument(
+        "--csv", metavar="FILE", help="write the grades to FILE as well, a row for each exercise; - prints them so"
+    )
+    marks.add_argument(
+        "--timeout", metavar="S", type=_seconds, default=grading.SECONDS, help=f"seconds for a cell ({grading.SECONDS})"
+    )
     return parser
 
 
@@ -150,6 +167,16 @@ def _steps(text: str) -> int:
     return steps
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= LONGEST:
+        raise argparse.ArgumentTypeError(f"seconds from 0 to {LONGEST:,} are expected, and {text!r} was given")
+    return seconds
+
+
 def _machine(found: Entry | TuringMachine | nn.Module) -> TuringMachine:
     """What was given, if it is a machine."""
     if isinstance(found, Entry):
@@ -159,9 +186,9 @@ def _machine(found: Entry | TuringMachine | nn.Module) -> TuringMachine:
     raise ValueError("This is a network, and a machine is expected here. turing show prints the network.")
 
 
-def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace) -> nn.Module | None:
+def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace) -> Compiled | None:
     """The network to be run, if the arguments ask for one: compiled now, or read from a file."""
-    if hasattr(found, "construction"):
+    if is_compiled(found):
         for option in ("network", *OPTIONS):
             if getattr(args, option) is not None:
                 raise ValueError(f"This network is compiled already: --{option} is for a machine.")
@@ -182,10 +209,10 @@ def _network(found: Entry | TuringMachine | nn.Module, args: argparse.Namespace)
     return compile(machine, args.network, **options)
 
 
-def _options(args: argparse.Namespace) -> dict[str, object]:
+def _options(args: argparse.Namespace) -> dict[str, Any]:
     """What a construction is compiled with, as far as the arguments say."""
     engine = getattr(args, "engine", None)
-    own = {"arithmetic": "exact"}
+    own: dict[str, Any] = {"arithmetic": "exact"}
     if args.network == "wcm21":
         own = {"T": NETWORK_STEPS[engine or "torch"], "bits": None, "adder": "lookahead" if engine else "ripple"}
     for option in OPTIONS:
@@ -208,6 +235,8 @@ def _given(given: str) -> Entry | TuringMachine | nn.Module:
         return zoo.entry(given)
     except KeyError as error:
         unknown = error
+    if given.lower().endswith(ENDINGS[1:]) and "\n" not in given:  # no text
+        return load(given)
     if os.path.exists(given) and not os.path.isdir(given):  # a file, or a pipe as in <(command)
         return _read(given, given)
     try:
@@ -250,7 +279,7 @@ def _split(machine: TuringMachine, word: str) -> str | list[str]:
 
 def _run(args: argparse.Namespace) -> int:
     found = _given(args.machine)
-    network = _network(found, args)
+    network: Any = _network(found, args)
     machine = network.machine if network else _machine(found)
     word, limit = _split(machine, args.word), args.max_steps
     if limit is None:
@@ -297,7 +326,7 @@ def _watched(machine: TuringMachine, word: str | list[str], max_steps: int) -> R
                 shown.close()
                 print(f"turing: stopped, because the tape has grown to {len(tape):,} cells", file=sys.stderr)
                 break
-    run = machine._run(tape, state, head, steps, jammed, None)
+    run = machine._run(tape, state, head, steps, jammed, None)  # type: ignore[arg-type]  # nobody asks for the trace
     if pressed and run.status == "limit" and steps < max_steps:
         return replace(run, status="interrupted")
     return run
@@ -315,7 +344,8 @@ def _followed(machine: TuringMachine, trace: Iterator[Configuration], max_steps:
 
 
 def _ended(machine: TuringMachine, now: Configuration, max_steps: int) -> Run:
-    return machine._run(now.cells, now.state, now.head, now.step, now.step < max_steps, None)
+    jammed = now.step < max_steps
+    return machine._run(now.cells, now.state, now.head, now.step, jammed, None)  # type: ignore[arg-type]  # as above
 
 
 def _traced(machine: TuringMachine, trace: Iterator[Configuration], max_steps: int) -> Run:
@@ -368,7 +398,7 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_network(network: nn.Module, svg: str | None) -> int:
+def _show_network(network: Any, svg: str | None) -> int:
     if hasattr(network, "construction"):
         if svg is not None:
             if network.construction != "wcm21":
@@ -386,7 +416,7 @@ def _show_network(network: nn.Module, svg: str | None) -> int:
     return 0
 
 
-def _about_network(network: nn.Module) -> dict[str, str]:
+def _about_network(network: Compiled) -> dict[str, str]:
     parameters = list(network.parameters())
     return {
         **network.about(),
@@ -397,6 +427,8 @@ def _about_network(network: nn.Module) -> dict[str, str]:
 
 def _compile(args: argparse.Namespace) -> int:
     machine = _machine(_given(args.machine))
+    if args.output.lower().endswith(".onnx") and args.network != "wcm21":
+        raise ValueError(f"One step of wcm21 is written as ONNX, and not of {args.network}. Use .json or .safetensors.")
     network = compile(machine, args.network, **_options(args))
     save(network, args.output)
     _print_rows(_about_network(network) | {"file": f"{args.output}, {os.path.getsize(args.output):,} bytes"})
@@ -441,7 +473,7 @@ def _zoo(args: argparse.Namespace) -> int:
     except KeyError as error:
         raise ValueError(str(error)) from None
     _print_about(entry)
-    rows = [("word", "status", "state", "steps", "non-blank", "result")]
+    rows: list[tuple[str, ...]] = [("word", "status", "state", "steps", "non-blank", "result")]
     for sample in entry.samples:
         word = sample.word if isinstance(sample.word, str) else " ".join(sample.word)
         numbers = ("" if n is None else f"{n:,}" for n in (sample.steps, sample.non_blank))
@@ -449,6 +481,32 @@ def _zoo(args: argparse.Namespace) -> int:
     told = [column for column in zip(*rows, strict=True) if any(column[1:])]
     _print_table(list(zip(*told, strict=True)))
     return 0
+
+
+def _grade(args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    found, grades, status = grading.notebooks(args.places), [], 0
+    with ExitStack() as files:
+        file = sys.stdout if args.csv == "-" else None
+        if args.csv not in (None, "-"):
+            file = files.enter_context(open(args.csv, "w", encoding="utf-8", newline=""))
+        if file:
+            grading.write_csv([], file)
+        shown = files.enter_context(tqdm(found.items(), unit=" notebooks", disable=None))
+        try:
+            for name, path in shown:
+                shown.set_description(_visible(name))
+                new = grading.grade(path, name, args.timeout)
+                grades += new
+                if file:
+                    grading.write_csv(new, file, header=False)
+                    file.flush()  # a class takes a while, and what is done stays done
+        except KeyboardInterrupt:
+            status = STATUS["interrupted"]
+    if args.csv != "-":
+        print(grading.table(grades))
+    return status
 
 
 def _print_about(entry: Entry) -> None:

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from turing.gates import Readout, _check_places
+
+if TYPE_CHECKING:
+    from turing.layout import Layout
 
 __all__ = ["Attention", "Lookup", "least_kappa", "literal", "ratio"]
 
@@ -88,6 +92,7 @@ class Attention(nn.Module):
     """
 
     looks_at = "column"  # what turing.show calls the things among which it looks
+    layout: Layout  # of the columns, if somebody has named their places
 
     def __init__(
         self,

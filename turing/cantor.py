@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
+from typing import Any
 
 __all__ = ["Cantor", "DepthError", "Stack"]
 
@@ -54,16 +55,16 @@ class Cantor:
             )
         if places is not None and (type(places) is not int or places < 1):
             raise ValueError(f"places is a whole number, 1 or more, and {places!r} was given.")
-        self.base, self.digits, self.arithmetic = base, tuple(digits), arithmetic
+        self.base, self.digits, self.arithmetic = base, (digits[0], digits[1]), arithmetic
         self.unit: Number = {"exact": Fraction(1), "scaled": base ** (places or 0)}.get(arithmetic, 1.0)
         self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else _same
-        self.depth: int | None = places if arithmetic != "exact" else None
+        self.depth: int | Any = places if arithmetic != "exact" else None  # None if there is no limit
         if arithmetic in PRECISION:
             self.depth = depth_of(base, PRECISION[arithmetic])
         self.rounds = arithmetic in PRECISION and base & (base - 1) != 0  # also where there is room
 
     @classmethod
-    def of(cls, base: int, rho: Rational | float, **options) -> Cantor:
+    def of(cls, base: int, rho: Number, **options: Any) -> Cantor:
         """Equation (1) of the paper: symbol a has the digit b − 1 + 4ρ(a − 1).
 
         >>> Cantor.of(4, 1 / 2).digits, Cantor.of(40, 2).digits
@@ -158,7 +159,7 @@ class Cantor:
         if self.depth is not None and len(symbols) > self.depth:
             raise DepthError(self.full(len(symbols)))
         if self.arithmetic in PRECISION:
-            value = 0.0
+            value: Number = 0.0
             for symbol in reversed(symbols):
                 value = self.push(value, symbol)
             return value
@@ -184,7 +185,7 @@ class Cantor:
     def _digits_of(self, value: Number) -> list[int]:
         """The digits of an exact number, the top first. All at once: this is faster than to pop them."""
         self._check(value)
-        v = Fraction(value) / (self.unit if self.arithmetic == "scaled" else 1)
+        v = Fraction(value) / Fraction(self.unit if self.arithmetic == "scaled" else 1)
         places = v.denominator.bit_length()  # b^places is a multiple of the denominator, if any power of b is
         whole, rest = divmod(v * self.base**places, 1)
         digits: list[int] = []
@@ -199,7 +200,7 @@ class Cantor:
             )
         return digits[::-1]
 
-    def full(self, depth: int) -> str:
+    def full(self, depth: int | str) -> str:
         """What is wrong with a stack of that depth."""
         instead = 'arithmetic="exact"'
         if self.arithmetic == "scaled":
@@ -287,5 +288,5 @@ def _same(x: Number) -> Number:
     return x
 
 
-def _float32(x: float) -> float:
+def _float32(x: Number) -> float:
     return struct.unpack("f", struct.pack("f", x))[0]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeGuard, overload
 
 from turing.machine import TuringMachine
 
 if TYPE_CHECKING:
-    from torch import nn
+    import turing
+
+    Compiled = turing.wcm.WCM21 | turing.ss.SS95
 
 __all__ = ["compile"]
+
+Option = int | float | str | Sequence[int] | None
 
 CONSTRUCTIONS = {
     "wcm21": ("turing.wcm.network", "WCM21"),
@@ -20,7 +25,17 @@ CONSTRUCTIONS = {
 }
 
 
-def compile(machine: TuringMachine, construction: str, **options: int | float | str | None) -> nn.Module:
+@overload
+def compile(machine: TuringMachine, construction: Literal["wcm21"], **options: Option) -> turing.wcm.WCM21: ...
+@overload
+def compile(machine: TuringMachine, construction: Literal["ss95"], **options: Option) -> turing.ss.SS95: ...
+@overload
+def compile(
+    machine: TuringMachine, construction: Literal["ss95-realtime"], **options: Option
+) -> turing.ss.SS95RealTime: ...
+@overload
+def compile(machine: TuringMachine, construction: str, **options: Option) -> Compiled: ...
+def compile(machine: TuringMachine, construction: str, **options: Option) -> Compiled:
     """The network that simulates a machine, with no training: its ``forward`` is one step.
 
     ``construction`` is ``"wcm21"``, with the option ``T``, the most steps of a run; or ``"ss95"``, with four layers a
@@ -44,3 +59,8 @@ def compile(machine: TuringMachine, construction: str, **options: int | float | 
         known = [option for option in inspect.signature(network).parameters if option != "machine"]
         raise TypeError(f"{construction}: {error}. Its options: {', '.join(known)}.") from None
     return network(machine, **options)
+
+
+def is_compiled(network: object) -> TypeGuard[Compiled]:
+    """Whether :func:`compile` made it."""
+    return hasattr(network, "construction")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from operator import and_, or_, xor
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -308,14 +309,14 @@ def _parsed(expression: str) -> tuple[ast.expr, tuple[str, ...]]:
             case ast.expr():
                 part = ast.get_source_segment(text, node)
                 raise ValueError(
-                    f"{_short(expression)} has the part {_short(part)}, which is not Boolean. "
+                    f"{_short(expression)} has the part {_short(part or '')}, which is not Boolean. "
                     f"Names, 0, 1, & | ^ ~, and, or, not and brackets are."
                 )
     names.sort(key=lambda node: (node.lineno, node.col_offset))
     return tree, tuple(dict.fromkeys(node.id for node in names))
 
 
-def _value(tree: ast.expr, columns: Mapping[str | int, Tensor]) -> Tensor:
+def _value(tree: ast.expr, columns: Mapping[Any, Tensor]) -> Tensor:  # type: ignore[return]  # _parsed knows no other
     """The column of a truth table that belongs to an expression, from the columns of its names and of 0 and 1."""
     match tree:
         case ast.Name():

@@ -15,11 +15,12 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from turing.files import _modules
+from turing.files import _modules, replaced, unique
 from turing.wcm import WCM21
 
 __all__ = ["read_safetensors", "write_onnx", "write_safetensors"]
@@ -39,7 +40,8 @@ def write_safetensors(path: Path, data: dict, tensors: dict[str, Tensor]) -> Non
     header = json.loads(raw[8:end]) | {"__metadata__": metadata}  # the library's order differs from run to run
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    path.write_bytes(len(text).to_bytes(8, "little") + text + raw[end:])
+    with replaced(path) as new:
+        new.write_bytes(len(text).to_bytes(8, "little") + text + raw[end:])
 
 
 def read_safetensors(path: Path) -> tuple[dict, dict[str, Tensor]]:
@@ -48,16 +50,18 @@ def read_safetensors(path: Path) -> tuple[dict, dict[str, Tensor]]:
     Chapter: :doc:`/book/research`.
     """
     library = _needed("safetensors", "A .safetensors file", "safetensors")
-    path.stat()  # a file that is not there is no damaged one
+    path.open("rb").close()  # one that is not there, or closed to us, is no damaged one
     try:
         with library.safe_open(path, framework="pt") as file:
             metadata, tensors = file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (library.SafetensorError, OSError) as error:
+        with path.open("rb") as raw:
+            json.loads(raw.read(int.from_bytes(raw.read(8), "little")), object_pairs_hook=unique)
+    except (library.SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"this is no safetensors file, or it is damaged: {error}") from None
     if metadata.get("turing") != '"network"':
         raise ValueError('This is no network: the key "turing" with the value "network" is missing in the metadata.')
     try:
-        return {key: json.loads(value) for key, value in metadata.items()}, tensors
+        return {key: json.loads(value, object_pairs_hook=unique) for key, value in metadata.items()}, tensors
     except (ValueError, RecursionError):
         raise ValueError("This network is damaged: its metadata is no JSON.") from None
 
@@ -66,7 +70,8 @@ def write_onnx(network: nn.Module, path: Path) -> None:
     """Write one step of a transformer as ONNX.
 
     The inputs are ``column``, ``history`` and ``tape``, and the output is ``next``, as in ``forward`` for one word;
-    the numbers of earlier columns and of cells are free. The metadata says the rest, as in a safetensors file.
+    the numbers of earlier columns and of cells are free. The metadata says the rest, as in a safetensors file, unless
+    the basis is hidden. With ``average="ratio"``, the usual one, each step is equal to torch's.
 
     Chapter: :doc:`/book/research`.
     """
@@ -90,7 +95,7 @@ def write_onnx(network: nn.Module, path: Path) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's exporter calls functions that torch deprecates
-            program = torch.onnx.export(
+            program: Any = torch.onnx.export(
                 step,
                 tuple(torch.zeros(shape, dtype=numbers.dtype) for shape in shapes),
                 input_names=list(INPUTS),
@@ -109,7 +114,8 @@ def write_onnx(network: nn.Module, path: Path) -> None:
     if network.construction == WCM21.construction:  # else the basis is hidden, and stays so
         about |= {"machine": json.loads(network.machine.dumps("json")), **_modules(network)}
     program.model.metadata_props.update({key: json.dumps(value) for key, value in about.items()})
-    program.save(str(path), external_data=False)
+    with replaced(path) as new:
+        program.save(str(new), external_data=False)
 
 
 def _needed(name: str, what: str, packages: str) -> ModuleType:

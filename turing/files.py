@@ -14,6 +14,9 @@ it), and either ``layers``, each with the names of its ``weight`` and ``bias`` a
 a head, ``over`` (``"columns"`` or ``"word"``), ``kappa`` and ``average``; its numbers are
 ``pipeline.<name>.query.weight`` and so on.
 
+``digest`` is the SHA-256 of everything else, so that a damaged file is told from a good one. It may be left out, and
+whoever changes a file on purpose takes it out.
+
 In a ``.safetensors`` file the tensors have the names of the ``weights``, or of plain layers ``<name>.weight`` and
 ``<name>.bias``; every other key of the dictionary is in the metadata, as JSON. One set of checks serves both. An
 ``.onnx`` file holds one step of a transformer for other runtimes, and is not read back (:mod:`turing.export`).
@@ -23,24 +26,30 @@ Chapter: :doc:`/book/05_wcm`.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from turing.compiler import CONSTRUCTIONS, compile
+from turing.compiler import CONSTRUCTIONS, compile, is_compiled
 from turing.formats.base import cut
 from turing.layout import Layout
 from turing.machine import TuringMachine
-from turing.network import VERSION, _real, _short, from_dict, to_dict
+from turing.network import MOST_NUMBERS, TYPES, VERSION, _real, _short, from_dict, to_dict
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from turing.compiler import Compiled
+
 __all__ = ["load", "loads", "save"]
 
-TYPES = ("float32", "float64", "bfloat16", "float16")
+NO_JSON = "this is no JSON. What turing.save writes is read here: a .json file, or one whose name ends in .safetensors."
 ENDINGS = (".json", ".safetensors", ".onnx")
 EXPORT = "turing.export"
 KINDS = ("weight", "bias")
@@ -50,7 +59,8 @@ def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout]
     """Write a network to a file whose name ends in ``.json`` or ``.safetensors``, with the names of its places; or
     one step of a transformer to a file that ends in ``.onnx``.
 
-    ``layout`` names the places of a network of plain layers; a compiled one has its own names.
+    ``layout`` names the places of a network of plain layers; a compiled one has its own names. A file that is there is
+    replaced once the new one is complete.
 
     Chapter: :doc:`/book/05_wcm`.
     """
@@ -59,24 +69,30 @@ def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout]
     if ending not in ENDINGS:
         raise ValueError(
             f"Networks are saved as JSON, safetensors or ONNX, and the name {path.name!r} was given. "
-            f"Use {path.stem + '.json'!r}."
+            f"Use {(path.name.partition('.')[0] or 'net') + '.json'!r}."
         )
+    if layout is not None and (ending == ".onnx" or is_compiled(network)):
+        raise ValueError("A compiled network has names for its places. Leave layout out.")
     if ending == ".onnx":
         import_module(EXPORT).write_onnx(network, path)
         return
-    if hasattr(network, "construction"):
+    if is_compiled(network):
         data, tensors = _compiled(network)
     else:
-        data, tensors = to_dict(network, layout), {}
+        data, tensors = _plain(network, layout), {}
     if ending == ".json":
         if tensors:
             data["weights"] = {
                 name: {"shape": list(numbers.shape), "values": _values(numbers.cpu())}
                 for name, numbers in tensors.items()
             }
-        path.write_text(json.dumps(data) + "\n", encoding="utf-8", newline="\n")
+        data["digest"] = digest(data)
+        with replaced(path) as new:
+            new.write_text(json.dumps(data) + "\n", encoding="utf-8", newline="\n")
         return
-    import_module(EXPORT).write_safetensors(path, data, tensors or _taken(data))
+    tensors = tensors or _taken(data)
+    data["digest"] = digest(data, tensors)
+    import_module(EXPORT).write_safetensors(path, data, tensors)
 
 
 def load(path: str | Path) -> nn.Module:
@@ -103,7 +119,7 @@ def load(path: str | Path) -> nn.Module:
             return _read(*import_module(EXPORT).read_safetensors(path))
         return loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
-        raise ValueError(f"{path.name}: this is no JSON.") from None
+        raise ValueError(f"{path.name}: {NO_JSON}") from None
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 
@@ -114,27 +130,78 @@ def loads(text: str) -> nn.Module:
     Chapter: :doc:`/book/05_wcm`.
     """
     try:
-        data = json.loads(text.removeprefix("\ufeff"))
+        data = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=unique)
+    except _Twice:
+        raise
     except (ValueError, RecursionError):
-        raise ValueError("this is no JSON.") from None
+        raise ValueError(NO_JSON) from None
     return _read(data)
 
 
-def _read(data: object, tensors: dict[str, Tensor] | None = None) -> nn.Module:
+class _Twice(ValueError):
+    """A key that is given twice."""
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of JSON that pairs are, for ``json.loads``."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise _Twice(f"the key {cut(twice)} is given twice. Keep one.")
+    return found
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A name to write to beside a file; what is written takes the file's place once it is complete."""
+    new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    new.open("xb").close()  # never somebody else's
+    try:
+        yield new
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def digest(data: dict, tensors: dict[str, Tensor] | None = None) -> str:
+    """What a file says of itself under the key of that name."""
+    import torch
+
+    rest = {key: value for key, value in data.items() if key != "digest"}
+    found = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
+    for name, numbers in sorted((tensors or {}).items()):
+        found.update(f"{name} {_name(numbers)} {list(numbers.shape)}".encode())
+        found.update(numbers.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return f"sha256:{found.hexdigest()}"
+
+
+def _read(data: Any, tensors: dict[str, Tensor] | None = None) -> nn.Module:
     """The network of a dictionary; ``tensors`` are its weights where the dictionary does not hold them."""
+    if isinstance(data, dict) and "digest" in data:
+        right = data.pop("digest") == digest(data, tensors)
+        network = _read(data, tensors)  # which may say more
+        if not right:
+            raise ValueError(
+                "This network is damaged: what it holds is not what its digest tells of. If it was changed on purpose, "
+                'take the key "digest" out.'
+            )
+        return network
     if not isinstance(data, dict) or data.get("turing") != "network" or "construction" not in data:
         return from_dict(data if tensors is None else _given(data, tensors))
     if tensors is not None:
         data["weights"] = tensors
-    if data.get("version") != VERSION:
+    if type(data.get("version")) is not int or data["version"] != VERSION:
         raise ValueError(f"This network is of version {data.get('version')!r}; version {VERSION} is read here.")
     try:
         return _rebuilt(data)
+    except RecursionError:
+        raise ValueError("This network is damaged: its machine is nested too deeply") from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"This network is damaged: {error}") from None
 
 
-def _stored(network: nn.Module) -> dict[str, Tensor]:
+def _stored(network: Any) -> dict[str, Tensor]:
     """What a file holds: of numbers in two copies the one that the network runs on."""
     return network.stored() if hasattr(network, "stored") else network.state_dict()
 
@@ -146,6 +213,18 @@ def _typed(options: dict, dtype: str) -> None:
             f"A network in {arithmetic} has weights of that type, and here they are of {dtype}. "
             f"Compile the machine with the arithmetic that you want."
         )
+
+
+def _plain(network: nn.Module, layout: Layout | Sequence[Layout] | None) -> dict:
+    """What a file says of plain layers."""
+    data = to_dict(network, layout)
+    size = sum((layer["shape"][1] + 1) * layer["shape"][0] for layer in data["layers"])
+    if size > MOST_NUMBERS:
+        raise ValueError(
+            f"This network has {size:,} numbers, and a file of plain layers is for {MOST_NUMBERS:,} at most. "
+            f"Save network.state_dict() with safetensors.torch.save_file."
+        )
+    return data
 
 
 def _taken(data: dict) -> dict[str, Tensor]:
@@ -179,7 +258,7 @@ def _given(data: dict, tensors: dict[str, Tensor]) -> dict:
     return data
 
 
-def _compiled(network: nn.Module) -> tuple[dict, dict[str, Tensor]]:
+def _compiled(network: Compiled) -> tuple[dict, dict[str, Tensor]]:
     """What a file says of a compiled network, and its numbers."""
     if network.construction not in CONSTRUCTIONS:
         raise ValueError(
@@ -217,7 +296,8 @@ def _modules(network: nn.Module) -> dict:
         layouts += [layout] if layout not in layouts else []
         if name == "column":
             continue
-        module, entry = network.pipeline[name], {"name": name, "layout": layouts.index(layout)}
+        module: Any = network.pipeline[name]
+        entry = {"name": name, "layout": layouts.index(layout)}
         if isinstance(module, Attention):
             over = "columns" if module.looks_at == "column" else "word"
             modules.append(entry | {"over": over, "kappa": module.kappa, "average": module.average})
@@ -256,9 +336,11 @@ def _rebuilt(data: dict) -> nn.Module:
         raise ValueError(
             f'"machine", "options" and "weights" are objects, and "dtype" is one of {", ".join(TYPES)}; this differs'
         )
+    if "machine" in options or "construction" in options:
+        raise ValueError("a machine and a construction are no options")
     _typed(options, dtype)
     machine = TuringMachine.parse(json.dumps(machine), "json")
-    network = compile(machine, construction, **options).to(getattr(torch, dtype))
+    network: Any = compile(machine, construction, **options).to(getattr(torch, dtype))
     own = _stored(network)
     for name in sorted(own.keys() ^ weights.keys()):
         raise ValueError(f"the weights {cut(name)} are missing, or no part of this network")

@@ -7,11 +7,15 @@ Chapter: :doc:`/book/01_gates`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, overload
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+if TYPE_CHECKING:
+    from turing.layout import Layout
 
 __all__ = ["AND", "NAND", "NOR", "NOT", "OR", "XOR", "Layer", "Readout", "embed"]
 
@@ -24,6 +28,8 @@ class Readout(nn.Module):
 
     Chapter: :doc:`/book/01_gates`.
     """
+
+    layouts: list[Layout]  # of the vectors before and behind it, if somebody has named their places
 
     def __init__(self, weight: Tensor | Sequence, bias: Tensor | Sequence):
         super().__init__()
@@ -78,6 +84,16 @@ class Circuit(nn.Sequential):
     Chapter: :doc:`/book/01_gates`.
     """
 
+    layouts: list[Layout]  # of the vectors before, between and behind the layers, if somebody has named their places
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Readout]: ...
+
+    @overload
+    def __getitem__(self, key: int) -> Readout: ...
+    @overload
+    def __getitem__(self, key: slice) -> nn.Sequential: ...
     def __getitem__(self, key: int | slice) -> nn.Module:
         return nn.Sequential(*list(self)[key]) if isinstance(key, slice) else super().__getitem__(key)
 
@@ -91,7 +107,7 @@ class NOT(Layer):
     Chapter: :doc:`/book/01_gates`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__([[-1]], [1])
 
 
@@ -156,7 +172,7 @@ class XOR(Circuit):
     Chapter: :doc:`/book/01_gates`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             Layer([[1, 1], [-1, -1]], [-1, 1]),  # AND, NOR
             Layer([[-1, 0], [0, -1]], [1, 1]),  # NAND, OR

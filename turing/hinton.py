@@ -60,7 +60,9 @@ column the bias. Filled is positive, hollow negative, area is magnitude. Rows bo
             lines.append([])
         lines[-1].append(panel)
 
-    body, y, width = [], EDGE, 0.0
+    body, width = [], 0.0
+    x: float
+    y: float = EDGE
     for line in lines:
         x, top = EDGE, max(panel.top for panel in line)
         for panel in line:
@@ -93,9 +95,9 @@ class _Look(NamedTuple):
                 pen = 0 if positive else min(2, side / 4)
                 inner = _n(side - pen)  # half of a line lies outside
                 corner = f'x="{_n(x - (side - pen) / 2)}" y="{_n(y - (side - pen) / 2)}"'
-                pen = "" if positive else f' stroke-width="{_n(pen)}"'
+                stroke = "" if positive else f' stroke-width="{_n(pen)}"'
                 title = title and f"<title>{escape(title)}</title>"
-                drawn.append(f'<rect {corner} width="{inner}" height="{inner}"{pen}>{title}</rect>')
+                drawn.append(f'<rect {corner} width="{inner}" height="{inner}"{stroke}>{title}</rect>')
             drawn.append("</g>")
         return drawn
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from turing.machine import TuringMachine
 
@@ -99,6 +100,7 @@ class Layout:
     def __init__(self, /, **slices: int | Sequence[str]):
         self.slices: dict[str, Slice] = {}
         self.width = 0
+        places: Any  # it is looked at below
         for name, places in slices.items():
             if name.startswith("_") or hasattr(Layout, name) or name in ("slices", "width"):
                 raise ValueError(f"The name {name!r} is taken: layout.{name} means something else. Choose another.")

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import index
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["Configuration", "Run", "TuringMachine"]
 
 Rule = tuple[str, str, int]
+Rules = Mapping[tuple[str, str], Rule]
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Configuration:
     """
 
     __slots__ = ("step", "state", "head", "symbol", "_blank", "_cells", "_undo")
+    _cells: dict[int, str] | Any  # None once a newer one owns the tape
+    _undo: tuple[str | None, Configuration] | Any  # None until then
 
     def __init__(self, step: int, state: str, head: int, cells: dict[int, str], blank: str):
         self.step, self.state, self.head = step, state, head
@@ -79,7 +83,8 @@ class Configuration:
     @property
     def cells(self) -> dict[int, str]:
         """The word's cells and every cell visited so far, blank ones too."""
-        undo, owner = [], self
+        undo: list[tuple[int, str | None]] = []
+        owner = self
         while owner._cells is None:
             before, newer = owner._undo
             undo.append((owner.head, before))
@@ -103,7 +108,7 @@ class Configuration:
         mine, theirs = (self.step, self.state, self.head), (other.step, other.state, other.head)
         return mine == theirs and self.tape == other.tape
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say that there is none
 
     def __str__(self) -> str:
         """The tape with the head in brackets, as in Figure 1 of the paper: ``R  B[(])E``."""
@@ -117,7 +122,7 @@ class Configuration:
     def __repr__(self) -> str:
         return f"<step {self.step}: {self}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Configuration, (self.step, self.state, self.head, self.cells, self._blank)
 
 
@@ -138,15 +143,26 @@ class TuringMachine:
     Chapter: :doc:`/book/00_machines`.
     """
 
-    delta: Mapping[tuple[str, str], Rule]
+    delta: Rules
     initial: str
     halting: frozenset[str]
     blank: str
-    alphabet: Iterable[str] = field(default=(), kw_only=True, repr=False)
+    alphabet: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # more may be given than is kept
+
+        def __init__(
+            self,
+            delta: Rules | Iterable[tuple[str, str, str, str, int]],
+            initial: str,
+            halting: Iterable[str],
+            blank: str,
+            *,
+            alphabet: Iterable[str] = (),
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "_rules", _rules(self.delta))  # a plain dict: the fast one, for our own loops
         put(self, "delta", MappingProxyType(self._rules))
         if isinstance(self.halting, str):
             raise ValueError(
@@ -182,6 +198,11 @@ class TuringMachine:
         put(self, "symbols", _first(self.blank, self.symbols))
 
     @cached_property
+    def _rules(self) -> dict[tuple[str, str], Rule]:
+        """δ as a plain dict: the fast one, for our own loops."""
+        return _rules(self.delta)
+
+    @cached_property
     def states(self) -> tuple[str, ...]:
         """Q, the initial state first, the rest in order of appearance."""
         named = [q for (state, _), rule in self._rules.items() for q in (state, rule[0])]
@@ -203,7 +224,13 @@ class TuringMachine:
         state, head, steps, jammed = self._advance(tape, self.initial, 0, _limit(max_steps))
         return self._run(tape, state, head, steps, jammed, partial(self.trace, word, steps))
 
-    def _advance(self, tape: dict[int, str], state: str, head: int, limit: int):
+    def _advance(
+        self,
+        tape: dict[int, str],
+        state: str,
+        head: int,
+        limit: int,
+    ) -> tuple[str, int, int, bool]:
         """Up to ``limit`` steps, in place: the oracle of the library."""
         rules, blank, steps = self._rules, self.blank, 0
         while steps < limit:
@@ -215,7 +242,15 @@ class TuringMachine:
             steps += 1
         return state, head, steps, False
 
-    def _run(self, tape, state, head, steps, jammed, trace) -> Run:
+    def _run(
+        self,
+        tape: Mapping[int, str],
+        state: str,
+        head: int,
+        steps: int,
+        jammed: bool,
+        trace: Callable[[], Iterator[Configuration]],
+    ) -> Run:
         status = "halted" if state in self.halting else "jammed" if jammed else "limit"
         left = {cell: symbol for cell, symbol in sorted(tape.items()) if symbol != self.blank}
         return Run(status, state, steps, head, left, steps, trace)
@@ -313,11 +348,11 @@ class TuringMachine:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self):
+    def _key(self) -> tuple[object, ...]:
         rules, symbols = frozenset(self._rules.items()), frozenset(self.symbols)
         return rules, self.initial, self.halting, self.blank, symbols
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _build, (dict(self._rules), self.initial, self.halting, self.blank, self.alphabet)
 
     def __repr__(self) -> str:
@@ -327,11 +362,11 @@ class TuringMachine:
         )
 
 
-def _build(delta, initial, halting, blank, alphabet) -> TuringMachine:
+def _build(delta: Rules, initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]) -> TuringMachine:
     return TuringMachine(delta, initial, halting, blank, alphabet=alphabet)
 
 
-def _rules(delta) -> dict[tuple[str, str], Rule]:
+def _rules(delta: object) -> dict[tuple[str, str], Rule]:
     """The rules as a dictionary of tuples, each of them checked."""
     if not isinstance(delta, Iterable):
         raise ValueError(f"delta is a dictionary or a list of rules, and {delta!r} was given.")

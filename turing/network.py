@@ -3,7 +3,8 @@
 The dictionary is ``{"turing": "network", "version": 1, "layouts": […], "layers": […]}``. A layout is a list of
 slices, each with its name and its size or the labels of its places; there is one for the input and one for
 the output of each layer. A layer has a ``name``, a ``shape`` [out, in], ``weight`` as [row, column, value]
-and ``bias`` as [row, value] for what is not 0, and ``relu``, true or false.
+and ``bias`` as [row, value] for what is not 0, and ``relu``, true or false. ``dtype`` stands there too, unless it is
+float32.
 
 Chapter: :doc:`/book/01_gates`.
 """
@@ -22,10 +23,14 @@ from turing.layout import Layout
 if TYPE_CHECKING:
     from torch import nn
 
+    from turing.gates import Readout
+
 __all__ = ["Numbers", "from_dict", "layers_of", "layouts_of", "to_dict"]
 
 VERSION = 1
 MOST_NUMBERS = 2_000_000  # that a file may ask for: a few damaged digits should not fill the memory
+TYPES = ("float32", "float64", "bfloat16", "float16")
+LAYER = 200  # what a layer itself counts for
 KINDS = {list: "a list", bool: "true or false"}
 ENTRIES = {"weight": ["row", "column", "value"], "bias": ["row", "value"]}
 
@@ -59,11 +64,17 @@ def layers_of(network: nn.Module) -> list[Numbers]:
 
     from turing.gates import Layer, Readout
 
-    if isinstance(network, nn.Linear):
-        return [_numbers("", network, relu=True)]
     found: list[Numbers] = []
 
     def walk(name: str, module: nn.Module) -> None:
+        for kind in (Layer, Readout, nn.Linear, nn.ReLU):
+            if isinstance(module, kind) and type(module).forward is not kind.forward:
+                raise TypeError(
+                    f"A network here is made of linear layers and ReLU, and {type(module).__name__} computes something "
+                    f"else than {kind.__name__}: its numbers do not tell what."
+                )
+            if isinstance(module, kind):
+                break
         if isinstance(module, (Readout, nn.Linear)):
             found.append(_numbers(name, module, relu=isinstance(module, Layer)))
         elif isinstance(module, nn.ReLU) and found:
@@ -78,6 +89,8 @@ def layers_of(network: nn.Module) -> list[Numbers]:
             )
 
     walk("", network)
+    if isinstance(network, nn.Linear):
+        return [found[0]._replace(relu=True)]
     if not found:
         raise ValueError("This network has no layers. It takes at least one, such as turing.gates.AND(2).")
     for before, after in pairwise(found):
@@ -103,18 +116,19 @@ def layouts_of(network: nn.Module, layout: Layout | Sequence[Layout] | None = No
     """
     layers = layers_of(network)
     widths = [layers[0].inputs, *(len(layer.weight) for layer in layers)]
+    given: Sequence[Layout | None]
     if layout is None or isinstance(layout, Layout):
         given = [layout if layout and layout.width == width else None for width in widths]
         if layout and not any(given):
             raise ValueError(f"The layout names {layout.width} places; the vectors here have {_listed(widths)}.")
     else:
-        given = list(layout) if isinstance(layout, Sequence) else [layout]
-        if not all(isinstance(names, Layout) for names in given):
+        given = every = list(layout) if isinstance(layout, Sequence) else [layout]
+        if not all(isinstance(names, Layout) for names in every):
             raise TypeError(f"The places of a vector are named by a Layout, and {layout!r} was given.")
-        if [names.width for names in given] != widths:
+        if [names.width for names in every] != widths:
             raise ValueError(
                 f"A layout is needed for the input and for the output of each layer, of {_listed(widths)} places; "
-                f"those given name {_listed(names.width for names in given)}."
+                f"those given name {_listed(names.width for names in every)}."
             )
     own = getattr(network, "layouts", [])
     if [names.width for names in own] != widths:
@@ -137,10 +151,13 @@ def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None)
     """
     from torch import nn
 
+    types = {str(numbers.dtype).removeprefix("torch.") for numbers in network.parameters()}
+    dtype = types.pop() if len(types) == 1 else "float32"
     alone = isinstance(network, nn.Linear)  # there the ReLU is assumed, and not part of the network
     return {
         "turing": "network",
         "version": VERSION,
+        **({} if dtype == "float32" else {"dtype": dtype}),
         "layouts": [
             [[part.name, list(part.labels) or part.size] for part in names] for names in layouts_of(network, layout)
         ],
@@ -165,7 +182,8 @@ def to_dict(network: nn.Module, layout: Layout | Sequence[Layout] | None = None)
 def from_dict(data: dict) -> nn.Sequential:
     """The network that a dictionary describes, as a sequence of layers with ``layouts``.
 
-    Its weights are of torch's default type, or of float64 where that one would change a weight.
+    Its weights are of the type that ``dtype`` names; without one, of torch's default type, or of float64 where that
+    would change a weight.
 
     >>> from turing.gates import XOR
     >>> from_dict(to_dict(XOR()))[2].weight.tolist()
@@ -186,7 +204,7 @@ def from_dict(data: dict) -> nn.Sequential:
     try:
         for layer in _value(data, "layers", list):
             rows, columns = _shape(layer)
-            room -= max(rows, 1) * (columns + 1)
+            room -= max(rows, 1) * (columns + 1) + LAYER
             if room < 0:
                 raise ValueError(f"it asks for more than {MOST_NUMBERS:,} numbers")
             W, b = torch.zeros(rows, columns, dtype=torch.float64), torch.zeros(rows, dtype=torch.float64)
@@ -195,15 +213,20 @@ def from_dict(data: dict) -> nn.Sequential:
             for i, value in _entries(layer, "bias"):
                 b[_index(i, rows)] = _real(value)
             network.append((Layer if _value(layer, "relu", bool) else Readout)(W, b))
-        network.layouts = layouts_of(network, [_layout(slices) for slices in _value(data, "layouts", list)])
+        layouts = layouts_of(network, [_layout(slices) for slices in _value(data, "layouts", list)])
+        network.layouts = layouts  # type: ignore[assignment]  # a module may hold more than modules
     except (TypeError, ValueError) as error:
         raise ValueError(f"This network is damaged: {error}") from None
     usual = torch.get_default_dtype()
+    if "dtype" in data:
+        if data["dtype"] not in TYPES:
+            raise ValueError(f'This network is damaged: "dtype" is one of {", ".join(TYPES)}')
+        return network.to(getattr(torch, data["dtype"]))
     fits = all(bool((numbers.to(usual).double() == numbers).all()) for numbers in network.parameters())
     return network.to(usual) if fits else network
 
 
-def _numbers(name: str, module: nn.Module, relu: bool) -> Numbers:
+def _numbers(name: str, module: Readout | nn.Linear, relu: bool) -> Numbers:
     for numbers in (module.weight, module.bias):
         if numbers is not None and not numbers.isfinite().all():
             raise ValueError(f"Layer {name or 0} has a weight or bias that is infinite or not a number.")
@@ -241,7 +264,7 @@ def _entries(layer: object, key: str) -> list[list]:
 
 
 def _layout(slices: object) -> Layout:
-    pairs = slices if type(slices) is list else [slices]
+    pairs: list[Any] = slices if type(slices) is list else [slices]
     for pair in pairs:
         if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str:
             raise ValueError(
@@ -259,7 +282,7 @@ def _index(i: object, size: int) -> int:
     return i
 
 
-def _real(value: object) -> float:
+def _real(value: Any) -> float:
     try:
         number = float(value) if type(value) in (int, float) else math.nan
     except OverflowError:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from IPython.display import Markdown
 
 __all__ = ["source"]
 
 
-def source(thing: object):
+def source(thing: Any) -> Markdown:
     """The source of a class, function or module as a code block, headed by its file.
 
     Chapter: :doc:`/book/00_machines`.
@@ -19,5 +23,6 @@ def source(thing: object):
     thing = inspect.unwrap(thing)  # a decorator's own source is not what was asked for
     lines, _ = inspect.getsourcelines(thing)
     package = Path(__file__).parent.parent
-    file = Path(inspect.getsourcefile(thing)).relative_to(package).as_posix()
+    path = inspect.getsourcefile(thing) or ""  # there is one: its lines were found
+    file = Path(path).relative_to(package).as_posix()
     return Markdown(f"From `{file}`:\n\n```python\n{textwrap.dedent(''.join(lines)).rstrip()}\n```")

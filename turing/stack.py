@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turing.machine import TuringMachine, _count, _limit, _listed
 
@@ -17,6 +17,8 @@ __all__ = ["Moment", "StackMachine", "StackRun", "TwoStacks", "balanced"]
 
 ANY, EMPTY = "*", "–"  # in rules, and in what is printed
 Operation = tuple[str, str | None]  # ("push", x), ("pop", None), ("noop", None)
+Table = dict[tuple[Any, ...], tuple[Any, ...]]  # (state, top of stack 0, …) to (next state, operation on stack 0, …)
+Texts = dict[tuple[Any, ...], tuple[str, ...]]  # the same with operations as they are written
 
 
 class Moment(NamedTuple):
@@ -67,7 +69,7 @@ class StackMachine:
 
     def __init__(
         self,
-        delta: Mapping[tuple[str | None, ...], tuple[str, ...]],
+        delta: Mapping[tuple[Any, ...], tuple[str, ...]],
         initial: str | None = None,
         terminal: Iterable[str] = (),
         symbols: Iterable[str] | None = None,
@@ -92,16 +94,17 @@ class StackMachine:
                 raise ValueError(f"State {key[0]!r} is terminal, and a rule was given for it: {key!r}.")
         self.symbols = self._two(rules, symbols)
         named = list(dict.fromkeys(q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY))
-        self.initial = next((q for q, *_ in rules if q != ANY), None) if initial is None else initial
+        first: Any = next((q for q, *_ in rules if q != ANY), None)
+        self.initial: str = first if initial is None else initial
         if self.initial not in named:
             raise ValueError(
                 f"The initial state {self.initial!r} is on no rule. The states of the rules are: {_listed(named)}."
             )
-        self.states = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
+        self.states: tuple[str, ...] = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
         self.rules = self._expanded(rules)
-        self.starts = (self.initial,)
+        self.starts: tuple[str, ...] = (self.initial,)
 
-    def _two(self, rules, symbols) -> tuple[str, str]:
+    def _two(self, rules: Table, symbols: Iterable[str] | None) -> tuple[str, str]:
         """The two symbols, in order: as given; else 0 before 1, or as they appear."""
         if isinstance(symbols, Set) or not isinstance(symbols, (Iterable, type(None))):
             raise ValueError(
@@ -121,11 +124,12 @@ class StackMachine:
             raise ValueError(f"A stack here is binary, and these symbols are used: {_listed(found)}. Two are allowed.")
         spare = [x for x in ("0", "1") if x not in found]
         found += spare[: 2 - len(found)]
-        return tuple(sorted(found)) if set(found) == {"0", "1"} and not given else tuple(found)
+        zero, one = sorted(found) if set(found) == {"0", "1"} and not given else found
+        return zero, one
 
-    def _expanded(self, rules) -> dict[tuple[str | None, ...], tuple]:
+    def _expanded(self, rules: Table) -> Table:
         """A rule for each state and tops that has one, without stars."""
-        table: dict[tuple[str | None, ...], tuple] = {}
+        table: Table = {}
         order = {key: n for n, key in enumerate(rules)}
         for q in self.states:
             if q in self.terminal:
@@ -136,7 +140,7 @@ class StackMachine:
                 if not fitting:
                     continue
                 stars = min(key.count(ANY) for key in fitting)
-                best = sorted((key for key in fitting if key.count(ANY) == stars), key=order.get)
+                best = sorted((key for key in fitting if key.count(ANY) == stars), key=order.__getitem__)
                 other = next((key for key in best if rules[key] != rules[best[0]]), None)
                 if other:
                     raise ValueError(f"Two rules contradict each other on {here!r}: {best[0]!r} and {other!r}.")
@@ -169,7 +173,7 @@ class StackMachine:
                     )
         return tuple(filled)
 
-    def _moments(self, stacks, limit: int) -> Iterator[Moment]:
+    def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
         now = Moment(0, self.initial, stacks)
         yield now
         while now.step < limit and (rule := self.rules.get((now.state, *now.tops))):
@@ -202,7 +206,7 @@ def balanced() -> StackMachine:
 
     Chapter: :doc:`/book/07_ss`.
     """
-    rules = {}
+    rules: Texts = {}
     for q in ("I", "R"):
         rules |= {
             (q, "(", None): ("R", "pop", "push ("),
@@ -239,7 +243,7 @@ class TwoStacks:
         self.code = {a: tuple(n >> i & 1 for i in range(self.k)) for n, a in enumerate(symbols or machine.symbols)}
         self.symbol = {bits: a for a, bits in self.code.items()}
         self.control: dict[str, tuple[str, str]] = {}  # names of states that stand for a state and a symbol
-        rules: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+        rules: Texts = {}
         for q, a in product(machine.states, machine.symbols):
             self.control[_name(q, a)] = (q, a)
             if (q, a) in machine.delta:
@@ -248,14 +252,16 @@ class TwoStacks:
         starts = [_name(machine.initial, a) for a in machine.symbols]
         self.machine = _Built(rules, starts, terminal, self.control)
 
-    def _step(self, rules, q, a, target, written, move) -> None:
+    def _step(self, rules: Texts, q: str, a: str, target: str, written: str, move: int) -> None:
         if move == 0:
             for tops in product((None, "0", "1"), repeat=2):
                 rules[(_name(q, a), *tops)] = (_name(target, written), "noop", "noop")
             return
         self._micro(rules, _name(q, a), target, move, self.code[written], ())
 
-    def _micro(self, rules, state: str, target: str, move: int, left: tuple[int, ...], read: tuple[int, ...]) -> None:
+    def _micro(
+        self, rules: Texts, state: str, target: str, move: int, left: tuple[int, ...], read: tuple[int, ...]
+    ) -> None:
         """Rules that push the last of the bits left and pop the next one to be read, and those that follow."""
         known = {bits[: len(read) + 1] for bits in self.symbol}
         for top in (None, "0", "1"):
@@ -308,7 +314,7 @@ class TwoStacks:
 class _Built(StackMachine):
     """A stack machine whose rules are complete and right by construction: nothing is expanded or searched."""
 
-    def __init__(self, rules, starts, terminal, control):
+    def __init__(self, rules: Texts, starts: list[str], terminal: Iterable[str], control: Iterable[str]):
         self.p, self.symbols, self.terminal = 2, ("0", "1"), frozenset(terminal)
         self.initial, self.starts = starts[0], tuple(starts)
         named = [q for key, value in rules.items() for q in (key[0], value[0])]
@@ -316,17 +322,17 @@ class _Built(StackMachine):
         self.rules = {key: (value[0], *map(_operation, value[1:])) for key, value in rules.items()}
 
 
-def _name(q: str, *rest) -> str:
+def _name(q: str, *rest: object) -> str:
     """A name for a state of the control; no two have the same, whatever the states and symbols are called."""
     plain = len(rest) == 1 and " " not in q and not q.startswith("(")
     return f"{q} {rest[0]}" if plain else repr((q, *rest))
 
 
-def _read(delta) -> dict[tuple[str | None, ...], tuple]:
+def _read(delta: object) -> Table:
     """The rules with their operations taken apart, each of them checked."""
     if not isinstance(delta, Mapping):
         raise ValueError(f"A transition function is a dictionary of rules, and {delta!r} was given.")
-    rules: dict[tuple[str | None, ...], tuple] = {}
+    rules: Table = {}
     for key, value in delta.items():
         read, found = _key(key), _value(key, value)
         if rules.setdefault(read, found) != found:
@@ -336,13 +342,13 @@ def _read(delta) -> dict[tuple[str | None, ...], tuple]:
     return rules
 
 
-def _key(key) -> tuple:
+def _key(key: object) -> tuple[Any, ...]:
     if not isinstance(key, tuple) or not key or not isinstance(key[0], str):
         raise ValueError(f"A rule begins (state, top of stack 0, …), and {key!r} was given.")
     return (key[0], *(top if top is None else str(top) for top in key[1:]))
 
 
-def _value(key, value) -> tuple:
+def _value(key: object, value: object) -> tuple[Any, ...]:
     if not isinstance(value, (tuple, list)) or not value or not isinstance(value[0], str):
         raise ValueError(f"A rule ends (next state, operation on stack 0, …), and {value!r} was given for {key!r}.")
     if value[0] == ANY:
@@ -363,5 +369,5 @@ def _said(operation: Operation) -> str:
     return " ".join(filter(None, operation))
 
 
-def _done(stack: tuple[str, ...], kind: str, symbol: str | None) -> tuple[str, ...]:
+def _done(stack: tuple[str, ...], kind: str, symbol: str | Any) -> tuple[str, ...]:
     return (symbol, *stack) if kind == "push" else stack[1:] if kind == "pop" else stack

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from turing.layout import Layout
 from turing.machine import TuringMachine, _count, _word
-
-if TYPE_CHECKING:
-    from torch import nn
 
 __all__ = ["Divergence", "Report", "verify"]
 
 BATCH = 256  # words that are run at once
 
 
+class Network(Protocol):
+    """What :func:`verify` asks of a network; whatever :func:`turing.compile` returns has it."""
+
+    @property
+    def slack(self) -> Fraction | int: ...
+
+    def layout_of(self, name: str) -> Layout: ...
+
+    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[Mapping[str, Any]]: ...
+
+    def expected(
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
+    ) -> Iterator[Mapping[str, Mapping[str, Any]]]: ...
+
+
 class Near(NamedTuple):
     """An expected number that floats may miss by as much as the slack."""
 
     value: Fraction | int
-    slack: Fraction
+    slack: Fraction | int
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,7 @@ class Report:
 
 
 def verify(
-    network: nn.Module,
+    network: Network,
     machine: TuringMachine,
     words: Iterable[Iterable[str]],
     max_steps: int | None = None,
@@ -110,30 +123,36 @@ def verify(
     return Report(count, steps, numbers, tuple(divergences))
 
 
-def _lockstep(network, machine, words, max_steps, options) -> list[tuple[int, int, Divergence | None]]:
+def _lockstep(
+    network: Network,
+    machine: TuringMachine,
+    words: Sequence[Sequence[str]],
+    max_steps: int | None,
+    options: dict[str, str],
+) -> list[tuple[int, int, Divergence | None]]:
     """Steps and numbers compared on each word, and its first divergence."""
     expected = [network.expected(machine, word, max_steps) for word in words]
-    results = [(0, 0, None)] * len(words)
+    results: list[tuple[int, int, Divergence | None]] = [(0, 0, None)] * len(words)
     going = list(range(len(words)))
     vectors = network.vectors(words, max_steps, **options)
-    step, where, index = 0, [], {}  # where in the network each number is; and its place among them
+    step = 0
+    where: list[tuple[str, str, str]] = []  # where in the network each number is
+    index: dict[tuple[str, str], int] = {}  # its place among them
     while going:
         wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}
         going, step = list(wanted), step + 1
         if not going:
             break
-        given, layers = next(vectors), list(wanted[going[0]])
+        given, names = next(vectors), list(wanted[going[0]])
         if not where:
-            layouts = [(layer, network.layout_of(layer)) for layer in layers]
+            layouts = [(layer, network.layout_of(layer)) for layer in names]
             where = [(layer, part.name, name) for layer, layout in layouts for part in layout for name in part.names()]
             index = {(layer, name): place for place, (layer, _, name) in enumerate(where)}
         targets = [
             {index[layer, name]: x for layer, part in wanted[i].items() for name, x in part.items()} for i in going
         ]
         wrong: dict[int, Divergence] = {}
-        for row, place, found, target in _differences(
-            [given[layer] for layer in layers], going, targets, network.slack
-        ):
+        for row, place, found, target in _differences([given[layer] for layer in names], going, targets, network.slack):
             if going[row] not in wrong:
                 wrong[going[row]] = Divergence(words[going[row]], step, *where[place], found, target)
         for i in going:
@@ -142,7 +161,9 @@ def _lockstep(network, machine, words, max_steps, options) -> list[tuple[int, in
     return results
 
 
-def _differences(given, going, targets, slack) -> Iterator[tuple[int, int, float, float]]:
+def _differences(
+    given: Iterable[Any], going: list[int], targets: list[dict[int, Any]], slack: Fraction | int
+) -> Iterator[tuple[int, int, float, float]]:
     """Where the numbers of a step are not those expected: row, place, and both numbers. What is not named is 0."""
     import torch
 

@@ -32,7 +32,7 @@ def ctrl_c() -> Iterator[list[int]]:
     """A list that Ctrl-C puts something into; an exception would lose the step it falls into."""
     pressed: list[int] = []
 
-    def note(number, frame):
+    def note(number: int, frame: object) -> None:
         if pressed:
             raise KeyboardInterrupt  # pressed twice: the user means it
         pressed.append(number)

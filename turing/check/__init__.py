@@ -13,6 +13,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from textwrap import fill
+from typing import Any
 
 __all__ = ["Wrong", "check", "exercises", "first_failure"]
 
@@ -75,9 +76,9 @@ def first_failure(answer: Callable[[], object]) -> str | None:
     return None if right else message
 
 
-def _judged(answer) -> tuple[bool, str]:
+def _judged(answer: Callable[[], object], judge: Callable[[object], str] | None = None) -> tuple[bool, str]:
     try:
-        name, judge = _name(answer), _judge(answer)
+        name, judge = _name(answer), judge or _judge(answer)
         return True, f"{name}: right on {judge(_returned(answer))}."
     except Wrong as wrong:
         return False, str(wrong)
@@ -87,7 +88,7 @@ def _judged(answer) -> tuple[bool, str]:
         return False, f"What your function returned cannot be used: {_said(error)}."
 
 
-def _name(answer) -> str:
+def _name(answer: Any) -> str:
     try:
         name = answer.__name__
     except Exception:
@@ -95,7 +96,7 @@ def _name(answer) -> str:
     return name if isinstance(name, str) else "check"
 
 
-def _judge(answer) -> Callable[[object], str]:
+def _judge(answer: object) -> Callable[[object], str]:
     if not callable(answer):
         raise Wrong(
             f"check takes the function itself, and it was given an object of type {type(answer).__name__}. "
@@ -111,7 +112,7 @@ def _judge(answer) -> Callable[[object], str]:
     return judges[name]
 
 
-def _returned(answer) -> object:
+def _returned(answer: Callable[[], object]) -> object:
     try:
         value = answer()
     except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations, product
 from math import isfinite
 from numbers import Real
@@ -84,7 +84,13 @@ def first_visit(answer: object) -> str:
             asked: list[str] = []
             where = f"For bits={size} visits={','.join(map(str, visits))}"
 
-            def seen(pattern: object, size=size, visits=visits, asked=asked, where=where) -> bool:
+            def seen(
+                pattern: object,
+                size: int = size,
+                visits: Sequence[int] = visits,
+                asked: list[str] = asked,
+                where: str = where,
+            ) -> bool:
                 if not isinstance(pattern, str) or len(pattern) != size or set(pattern) - set("01-"):
                     raise Wrong(f"{where} you ask for {_cut(pattern)}, which is not {size} characters 0, 1 or -.")
                 asked.append(pattern)

@@ -139,8 +139,9 @@ def swap_top(answer: object) -> str:
     tried = list(stacks(8))
     for stack in tried:
         x = [value(stack, 4, (1, 3))]
-        for W, b in exact:
-            x = [sigma(c + sum(w * a for w, a in zip(row, x, strict=True))) for row, c in zip(W, b, strict=True)]
+        for weights, biases in exact:
+            rows = zip(weights, biases, strict=True)
+            x = [sigma(c + sum(w * a for w, a in zip(row, x, strict=True))) for row, c in rows]
         _same(f"For stack={named(stack)} your layers give", x[0], value((*stack[:2][::-1], *stack[2:]), 4, (1, 3)))
     neurons = _count(sum(len(b) for _, b in layers), "neuron")
     return f"all {len(tried)} stacks up to length 8, with {neurons} in {_count(len(layers), 'layer')}"

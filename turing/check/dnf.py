@@ -28,7 +28,7 @@ def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) 
     """At most so many clauses, of which exactly one is true where ``function`` is, and none elsewhere."""
     names = variables.split()
 
-    def judge(answer) -> str:
+    def judge(answer: object) -> str:
         if not isinstance(answer, (list, tuple, set)):
             raise Wrong(
                 f"Your function returned an object of type {type(answer).__name__}. "

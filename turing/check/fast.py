@@ -97,8 +97,9 @@ def tied_index(answer: object) -> str:
     if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(map(callable, answer)):
         raise Wrong(f"Return two functions, put and ask; {_cut(answer)} came.")
     short = [values for length in range(1, 7) for values in product((0, 1), repeat=length)]
+    put, ask = answer
     for values in [*short, (0, 0, 1) * 1_000]:
-        _averaged(*answer, values)
+        _averaged(put, ask, values)
     return f"all {len(short)} lists of up to 6 values, and one of 3,000"
 
 

@@ -7,8 +7,9 @@ with a specification in Python that is slow and easy to believe.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from typing import Any
 
 from turing.check import Wrong
 from turing.machine import Configuration, Run, TuringMachine
@@ -27,7 +28,7 @@ def words(letters: str, length: int) -> Iterator[str]:
 def decides(accepts: Callable[[str], bool], letters: str, length: int) -> Callable[[object], str]:
     """The machine halts in T on the words that ``accepts``, and in F on all others."""
 
-    def judge(machine) -> str:
+    def judge(machine: Any) -> str:
         tried = 0
         for word, run in runs(machine, words(letters, length), letters):
             expected = "T" if accepts(word) else "F"
@@ -44,7 +45,7 @@ def rewrites(
 ) -> Callable[[object], str]:
     """The machine halts, in any state, with ``result(word)`` on the tape, for each word that is ``given``."""
 
-    def judge(machine) -> str:
+    def judge(machine: Any) -> str:
         tried = 0
         for word, run in runs(machine, filter(given, words(letters, length)), letters):
             # Both as the machine writes a tape: it puts spaces between symbols if it has long ones.
@@ -62,7 +63,7 @@ def rewrites(
 def holds(states: int, at_least: int) -> Callable[[object], str]:
     """The machine has two symbols and so many states, and halts on the empty tape, but not soon."""
 
-    def judge(machine) -> str:
+    def judge(machine: Any) -> str:
         _, run = next(runs(machine, [""]))
         working = [state for state in machine.states if state not in machine.halting]
         if len(working) > states:
@@ -79,9 +80,9 @@ def holds(states: int, at_least: int) -> Callable[[object], str]:
     return judge
 
 
-def runs(machine: object, tried: Iterator[str], letters: str = "") -> Iterator[tuple[str, Run]]:
+def runs(machine: object, tried: Iterable[str], letters: str = "") -> Iterator[tuple[str, Run]]:
     """The words with the machine's runs on them, as long as these halt."""
-    if not isinstance(machine, TuringMachine):
+    if type(machine) is not TuringMachine:  # a class made of it may run as it likes
         raise Wrong(
             f"Your function returned an object of type {type(machine).__name__}. "
             f"Return turing.TuringMachine(delta, initial, halting, blank)."

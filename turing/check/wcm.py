@@ -90,8 +90,8 @@ def short_assembly(answer: object) -> str:
     wrong: dict[int, str] = {}
     for step, vectors in enumerate(net.vectors(tried, max(ends)), start=1):
         x = vectors["initial"].double()
-        for W, b in tensors:
-            x = torch.relu(x @ W.T + b)
+        for weight, bias in tensors:
+            x = torch.relu(x @ weight.T + bias)
         found, expected = x[:, read], vectors["combine"][:, read].double()
         for row, k in (found != expected).nonzero().tolist():
             if row not in wrong and step <= ends[row]:

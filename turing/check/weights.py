@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from math import isfinite
 from numbers import Real
+from typing import Any
 
 from turing.check import Wrong
 from turing.layout import Layout
@@ -58,7 +59,7 @@ class WeightPuzzle:
             found.append((tuple(self._places(given)), tuple(int(bit) for bit in expected)))
         return found
 
-    def _places(self, given: Sequence[int | str]) -> Iterator[int]:
+    def _places(self, given: Sequence[Any]) -> Iterator[int]:
         for part, value in zip(self.inputs, given, strict=True):
             yield from (int(label == value) for label in part.labels) if part.labels else (value,)
 

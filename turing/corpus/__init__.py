@@ -5,19 +5,21 @@ Chapter: :doc:`/book/research`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from turing.compiler import compile
+from turing.compiler import CONSTRUCTIONS, Option, compile
 from turing.machine import TuringMachine
 
 if TYPE_CHECKING:
-    from torch import nn
+    from turing.compiler import Compiled
 
 __all__ = ["Example", "corpus"]
+
+Thing = TypeVar("Thing")
 
 STEPS, LEAST = 64, 8  # of a run on the word that comes with a machine: at most, unless T is less, and at least
 TRIES = 2000  # to find a machine that halts
@@ -31,7 +33,8 @@ class Example:
 
     ``labels`` is plain data, which JSON can hold: ``slices`` says what each slice stands for; ``vectors`` names the
     places of every vector inside; ``axes`` says of every parameter which vector its rows, and its columns, belong to;
-    ``rules`` has for each rule the place of its detector; ``heads`` says what each head compares and fetches; and
+    ``rules`` has for each rule the place of its detector; ``heads`` says what each attention head compares and fetches,
+    in the usual order (``vectors`` names the rows of its weights, under ``"search0.compared"`` and the like); and
     ``unhide``, if the basis is hidden, has for each vector the order of places that restores the names' usual order.
 
     Chapter: :doc:`/book/research`.
@@ -39,7 +42,7 @@ class Example:
 
     machine: TuringMachine
     word: tuple[str, ...]
-    network: nn.Module
+    network: Compiled
     labels: dict[str, Any]
 
 
@@ -50,7 +53,7 @@ def corpus(
     symbols: tuple[int, int] = (2, 3),
     construction: str = "wcm21",
     hide: bool = False,
-    **options: int | float | str | None,
+    **options: Option,
 ) -> Iterator[Example]:
     """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
 
@@ -71,33 +74,44 @@ def corpus(
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ValueError(f"corpus yields n machines, a whole number from 0 up, and n={n!r} was given.")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise ValueError(f"The seed of a corpus is a whole number, and seed={seed!r} was given.")
     for name, given in (("states", states), ("symbols", symbols)):
-        if not isinstance(given, (tuple, list)) or len(given) != 2 or not 1 <= given[0] <= given[1]:
+        whole = isinstance(given, (tuple, list)) and [type(number) for number in given] == [int, int]
+        if not whole or not 1 <= given[0] <= given[1]:
             raise ValueError(f"{name} is the least and the greatest number, such as (2, 4); {given!r} was given.")
+    if construction not in CONSTRUCTIONS:
+        raise ValueError(f"A construction is one of {', '.join(CONSTRUCTIONS)}, and {construction!r} was given.")
+    if not isinstance(hide, bool):
+        raise ValueError(f"hide is True or False, and {hide!r} was given.")
     if hide and construction != "wcm21":
         raise ValueError(f'hide permutes the basis of a transformer, "wcm21", and {construction!r} was asked for.')
     if construction == "wcm21":
         options = {"T": STEPS, **options}
-        if isinstance(options["T"], int):
+        if type(options["T"]) is int:
             options.setdefault("bits", (options["T"] + LONGEST - 1).bit_length())
     return (_example(f"{seed}/{k}", states, symbols, construction, hide, options) for k in range(n))
 
 
-def _example(seed: str, states, symbols, construction: str, hide: bool, options: dict) -> Example:
+def _example(
+    seed: str, states: tuple[int, int], symbols: tuple[int, int], construction: str, hide: bool, options: dict
+) -> Example:
     from turing.corpus.labels import labels_of
 
     T = options.get("T")
-    machine, word = _drawn(Random(seed), states, symbols, max(0, min(STEPS, T)) if isinstance(T, int) else STEPS)
+    machine, word = _drawn(Random(seed), states, symbols, max(0, min(STEPS, T)) if type(T) is int else STEPS)
     network = compile(machine, construction, **options)
     if not hide:
         return Example(machine, word, network, labels_of(network))
     from turing.corpus.hidden import Hidden
 
-    network = Hidden(network, seed)
-    return Example(machine, word, network, network.labels)
+    hidden = Hidden(network, seed)  # type: ignore[arg-type]  # it is a WCM21: corpus hides no other
+    return Example(machine, word, hidden, hidden.labels)
 
 
-def _drawn(random: Random, states, symbols, most: int) -> tuple[TuringMachine, tuple[str, ...]]:
+def _drawn(  # type: ignore[return]  # the loop ends only with a machine
+    random: Random, states: tuple[int, int], symbols: tuple[int, int], most: int
+) -> tuple[TuringMachine, tuple[str, ...]]:
     """A machine and a word: every other one is to halt, which few machines do that do not halt at once."""
     halts = random.random() < 1 / 2
     for attempt in count():
@@ -125,5 +139,5 @@ def _between(random: Random, least: int, most: int) -> int:
     return least + int(random.random() * (most - least + 1))
 
 
-def _pick(random: Random, things):
+def _pick(random: Random, things: Sequence[Thing]) -> Thing:
     return things[_between(random, 0, len(things) - 1)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from turing.attention import Attention
 from turing.corpus.labels import labels_of
@@ -48,10 +49,12 @@ class Hidden(WCM21):
             "unhide": {name: _inverse(order) for name, order in orders.items()},
         }
         self.orders = orders
+        self._plain = (network,)  # in a tuple, so that its weights are not ours
+        self.layout = self.layout_of("column")
         for name, module in self.pipeline.items():
             self._name(name, module)
 
-    def _name(self, name: str, module: nn.Module) -> None:
+    def _name(self, name: str, module: Any) -> None:
         """Give a module the names of its places as they are now, for turing.show and the like."""
         if isinstance(module, Attention):
             module.layout = self.layout_of(name)
@@ -66,19 +69,19 @@ class Hidden(WCM21):
 
     def encode(self, word: Iterable[str]) -> Tensor:
         """The word, in the order of the vectors that the heads see."""
-        return super().encode(word)[..., self.orders["tape"]]
+        return self._plain[0].encode(word)[..., self.orders["tape"]].to(self._like)
 
     def initial(self, word: Iterable[str]) -> Tensor:
         """The first column, in the order of columns."""
-        return super().initial(word)[..., self.orders["column"]]
+        return self._plain[0].initial(word)[..., self.orders["column"]].to(self._like)
 
     def beta(self, step: int) -> Tensor:
         """The step embedding, in the order of columns."""
-        return super().beta(step)[..., self.orders["column"]]
+        return self._plain[0].beta(step)[..., self.orders["column"]].to(self._like)
 
     def read(self, columns: Tensor) -> list[Reading]:
         """What columns stand for."""
-        return super().read(columns[..., self.labels["unhide"]["column"]])
+        return self._plain[0].read(columns[..., self.labels["unhide"]["column"]])
 
 
 def _shuffled(random: Random, n: int) -> list[int]:

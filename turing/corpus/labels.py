@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from turing.attention import Attention
 from turing.layout import Layout
 from turing.ss.four import operation_name
+from turing.wcm import WCM21
 from turing.wcm.pipeline import GetInitialSymbol
+
+if TYPE_CHECKING:
+    from turing.compiler import Compiled
 
 SLICES = {
     "st": "state, one-hot",
     "sym1": "symbol under the head, one-hot",
     "sym2": "symbol that the last step wrote, one-hot",
     "pos1": "bits of the step's number",
-    "pos2": "bits of the head's position",
+    "pos2": "bits of the head's position; of the new one in the next column",
     "pos3": "bits of the new position",
-    "scr1": "symbol last written on the new position, one-hot",
+    "scr1": "symbol last written on the new position, one-hot; what step 0 wrote, if none was",
     "scr2": "symbol of the word on the new position, one-hot",
     "scr3": "bits of the last step on the new position",
-    "scr4": "flags: visited, on the word, blank",
+    "scr4": "flags: visited, on the word, blank; while the ripple adders work, the first of them is their carry",
     "scr5": "direction of the move: R, L",
     "add": "bits of the addend that moves the head",
     "det": "detectors: of a state and a symbol, or in ss95-realtime of a class of steps and tops",
@@ -43,16 +47,22 @@ SLICES = {
     "fetched": "what the head fetches",
 }
 
+__all__ = ["labels_of"]
+
 WHOLE = {"numerators": "weight", "bias_numerators": "bias"}  # SS95 has its numbers in two copies
 
 
-def labels_of(network: nn.Module) -> dict[str, Any]:
-    """The labels of :class:`turing.corpus.Example` for a network that turing.compile made."""
+def labels_of(network: Compiled) -> dict[str, Any]:
+    """The labels of :class:`turing.corpus.Example` for any network that turing.compile made.
+
+    Chapter: :doc:`/book/research`.
+    """
     vectors: dict[str, list[str]] = {"column": network.layout.names()}
     axes: dict[str, list[str]] = {}
     heads: dict[str, dict] = {}
     prefix = next(name for name, module in network.named_modules() if module is network.pipeline)
     before, last = "column", list(network.pipeline)[-1]
+    module: Any  # a head, a layer, or layers
     for name, module in network.pipeline.items():
         here = f"{prefix}.{name}"
         if isinstance(module, Attention):
@@ -117,10 +127,10 @@ def _one(row: Tensor, layout: Layout) -> str:
     return layout.name(places[0]) if places else "1"
 
 
-def _rules(network: nn.Module, vectors: dict[str, Sequence[str]]) -> list[dict[str, Any]]:
+def _rules(network: Compiled, vectors: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
     """The detector of each rule: of the machine, or of the stack machine that stands between it and SS95."""
     machine = network.machine
-    if network.construction == "wcm21":
+    if isinstance(network, WCM21):
         found = {name: [place for place in places if place.split("[")[0] == "det"] for name, places in vectors.items()}
         vector, detectors = next((name, places) for name, places in found.items() if places)
         pairs = [(q, a) for q in machine.states for a in machine.symbols]

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import secrets
 from pathlib import Path
 
 import numpy as np
 
 from turing.engine.native import Native
+from turing.files import replaced
 
 __all__ = ["restore", "store"]
 
@@ -34,14 +34,8 @@ def store(run: Native, path: str | Path) -> None:
     arrays |= {"status": np.array(run.status), "version": np.array(VERSION), "of": np.array(_of(run))}
     file = io.BytesIO()
     np.savez(file, **arrays)
-    new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    out = new.open("xb")  # never somebody else's
-    try:
-        with out:
-            out.write(signed(file.getvalue()))
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    with replaced(path) as new:
+        new.write_bytes(signed(file.getvalue()))
 
 
 def restore(run: Native, path: str | Path) -> None:

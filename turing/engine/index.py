@@ -6,12 +6,14 @@ Chapter: :doc:`/book/08_fast`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from torch import nn
 
 from turing.attention import Attention
 from turing.gates import Layer, Readout
+from turing.layout import state_vector
 from turing.wcm import WCM21
 from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 
@@ -47,6 +49,8 @@ def check_heads(network: WCM21, types: Collection[str] = ("float32", "float64"))
     searches = [f"search{j}" for j in reversed(range(network.bits))]
     if heads != ["visited", *searches, "last", "initial"]:
         raise Refusal(f'An index is for all heads of wcm21, and here are {" ".join(heads)}. Take engine="torch".')
+    if network.layout.names() != state_vector(network.machine, network.bits).names():
+        raise Refusal('The places of a column are in an order of their own here. Take engine="torch".')
     width = network.layout.width
     for name, module in network.pipeline.items():
         for part, numbers in module.named_parameters():
@@ -129,12 +133,12 @@ def refused(network: WCM21, step: int, y: np.ndarray) -> None:
             )
 
 
-def digits(number: np.floating) -> str:
+def digits(number: object) -> str:
     """A number, with as many digits as tell it from its neighbours."""
     return str(number).removesuffix(".0")
 
 
-def flat(module: nn.Module) -> list[Readout]:
+def flat(module: Any) -> list[Readout]:
     """The layers of a module, one after the other."""
     if isinstance(module, Attention):
         return []

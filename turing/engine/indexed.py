@@ -6,6 +6,7 @@ Chapter: :doc:`/book/08_fast`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,7 +71,7 @@ class Indexed:
 
     def _advance(self, seen: dict[str, Tensor] | None) -> None:
         y = self._through(self.before, self.column, seen)
-        v = y.numpy()  # the same memory
+        v: Any = y.numpy()  # the same memory
         parts = map(v.__getitem__, self.slices)
         stamp, own, asked, number, fetched, symbol, written = parts
         # as keys of a dictionary; + 0 makes a 0 of -0

@@ -41,7 +41,12 @@ class Program:
         self.network, self.kernel = network, kernel
         self.dtype = next(network.parameters()).detach().cpu().numpy().dtype
         self.widths = [network.layout_of(name).width for name in ("column", *network.pipeline)]
-        ends, layers, looks, inputs, weights, biases, filled = np.cumsum(self.widths), [], [], [], [], [], 0
+        ends, filled = np.cumsum(self.widths), 0
+        layers: list[list[int]] = []
+        looks: list[int] = []
+        inputs: list[list[int]] = []
+        weights: list[np.ndarray] = []
+        biases: list[np.ndarray] = []
         size = kernel.BLOCK
         heads = []
         for module, recorded in zip(network.pipeline.values(), ends, strict=False):
@@ -94,6 +99,10 @@ class Native:
 
     Chapter: :doc:`/book/08_fast`.
     """
+
+    keys: np.ndarray
+    slots: np.ndarray
+    wrote: np.ndarray
 
     def __init__(self, network: WCM21 | Program, word: Sequence[str], guarded: bool = False):
         self.program = program = network if isinstance(network, Program) else Program(network)

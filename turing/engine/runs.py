@@ -77,7 +77,14 @@ def run(
     return replace(done, status="interrupted") if pressed and done.status == "jammed" else done
 
 
-def _native(network: WCM21, word: Sequence[str], limit: int, progress: bool | None, checkpoint, cells) -> Run:
+def _native(
+    network: WCM21,
+    word: Sequence[str],
+    limit: int,
+    progress: bool | None,
+    checkpoint: str | Path | None,
+    cells: float | None,
+) -> Run:
     native = Native(network, word, guarded=True)
     if checkpoint is not None and not Path(checkpoint).exists():
         store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
@@ -123,7 +130,7 @@ def run_batch(
     Chapter: :doc:`/book/08_fast`.
     """
     words, single = _words(words, "run_batch"), isinstance(networks, nn.Module)
-    networks = [networks] if single else list(networks)
+    networks = [networks] if single else list(networks)  # type: ignore[list-item, arg-type]  # as single says
     if not single and len(networks) != len(words):
         raise ValueError(
             f"run_batch takes one network, or one for each word: {len(networks)} networks and {len(words)} words were "

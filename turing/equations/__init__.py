@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turing.equations.heads import is_head, told
 from turing.equations.names import fitting
@@ -60,14 +60,14 @@ class Equations:
         for number, layer in enumerate(self.layers, start=1):
             inputs = "of the inputs" if any(line.of_inputs for line in layer) else ""
             heading = self.headings[number - 1] if self.headings else f"layer {number} of {len(self.layers)}"
-            lines = [heading.ljust(sum(widths[:3]) + 9) + inputs]
+            block = [heading.ljust(sum(widths[:3]) + 9) + inputs]
             for line in layer:
                 place, value, gate, of_inputs = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-                lines.append(f"{place} ← {value}   {gate}   {of_inputs}")
+                block.append(f"{place} ← {value}   {gate}   {of_inputs}")
             if not layer:
-                lines.append("every place stays as it is")
+                block.append("every place stays as it is")
             alone = len(self.layers) == 1 and not self.headings
-            blocks.append("\n".join(line.rstrip() for line in lines[alone:]))
+            blocks.append("\n".join(line.rstrip() for line in block[alone:]))
         return "\n\n".join(blocks)
 
     __repr__ = __str__
@@ -94,8 +94,9 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     if hasattr(network, "pipeline"):
         return _modules(network)
     if is_head(network):
-        names = layout or getattr(network, "layout", None) or Layout(x=network.query.weight.shape[1])
-        return Equations((tuple(Line(*line) for line in told(network, names)),))
+        head: Any = network
+        own: Any = layout or getattr(head, "layout", None) or Layout(x=head.query.weight.shape[1])
+        return Equations((tuple(Line(*line) for line in told(head, own)),))
     if hasattr(network, "numerators"):
         return _saturated(network)
     layers, layouts = layers_of(network), layouts_of(network, layout)
@@ -125,9 +126,10 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     return Equations(tuple(shown))
 
 
-def _modules(network: nn.Module) -> Equations:
+def _modules(network: Any) -> Equations:
     """All modules of a compiled network, each under its name."""
-    layers, headings = [], []
+    layers: list[tuple[Line, ...]] = []
+    headings: list[str] = []
     for name, module in network.pipeline.items():
         part = show(module).layers
         layers += part
@@ -136,7 +138,7 @@ def _modules(network: nn.Module) -> Equations:
     return Equations(tuple(layers), tuple(headings))
 
 
-def _saturated(layer: nn.Module) -> Equations:
+def _saturated(layer: Any) -> Equations:
     """A layer of σ, in the numbers that it runs on; rows that pass their own place on are left out."""
     before, after = ([_visible(name) for name in layout.names()] for layout in layer.layouts)
     numbers = layer.rounded() if layer.arithmetic == "exact" else (layer.weight, layer.bias)

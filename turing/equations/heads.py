@@ -5,8 +5,8 @@ Chapter: :doc:`/book/01_gates`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from turing.layout import Layout, Slice
 from turing.pictures.base import _visible
@@ -14,14 +14,14 @@ from turing.pictures.base import _visible
 if TYPE_CHECKING:
     from torch import nn
 
-Pair = tuple[int | None, int | None]  # two places; None is a fixed 1
+Pair = tuple[int | Any, int | Any]  # two places; None is a fixed 1
 
 
 def is_head(module: nn.Module) -> bool:
     return hasattr(module, "null_key")
 
 
-def told(head: nn.Module, layout: Layout) -> list[tuple[str, str]]:
+def told(head: Any, layout: Layout) -> list[tuple[str, str]]:
     """What a head writes: pairs of a place or slice, and where its value comes from."""
     found = _lookup(head)
     if found is None:
@@ -33,11 +33,11 @@ def told(head: nn.Module, layout: Layout) -> list[tuple[str, str]]:
         where += f", and 1 among {' '.join(dict.fromkeys(layout.of(i).name for i in condition))}"
     kind = getattr(head, "looks_at", "column")
     named = _named(fetched, layout)
-    found = [f"1 if a {kind} has" if value == "1" else f"{value} of the {kind} with" for value, _ in named]
-    return [(place, f"{place} + ({value} {where}, else 0)") for (_, place), value in zip(named, found, strict=True)]
+    values = [f"1 if a {kind} has" if value == "1" else f"{value} of the {kind} with" for value, _ in named]
+    return [(place, f"{place} + ({value} {where}, else 0)") for (_, place), value in zip(named, values, strict=True)]
 
 
-def _lookup(head: nn.Module) -> tuple[list[Pair], list[Pair], list[int]] | None:
+def _lookup(head: Any) -> tuple[list[Pair], list[Pair], list[int]] | None:
     """The places compared, (looked at, asked), those fetched, (from, to), and places of which one must be 1."""
     maps = [[*_rows(part)] for part in (head.query, head.key, head.value)]
     null, n = head.null_key.tolist(), len(head.null_key) - 1
@@ -75,7 +75,7 @@ def _lookup(head: nn.Module) -> tuple[list[Pair], list[Pair], list[int]] | None:
     return compared, fetched, [place for place, _ in allowed]
 
 
-def _rows(part: nn.Module):
+def _rows(part: Any) -> Iterator[tuple[list[tuple[int, float]], float]]:
     """Of each row the weights that are not 0, with their places, and the bias."""
     for row, bias in zip(part.weight.tolist(), part.bias.tolist(), strict=True):
         yield [(i, weight) for i, weight in enumerate(row) if weight], bias
@@ -83,7 +83,8 @@ def _rows(part: nn.Module):
 
 def _named(pairs: Sequence[Pair], layout: Layout) -> list[tuple[str, str]]:
     """Pairs of names. Where two slices stand against each other in order, they take one pair, as pos1[2…6] or pos1."""
-    named, k = [], 0
+    named: list[tuple[str, str]] = []
+    k = 0
     while k < len(pairs):
         first, second = (None if place is None else layout.of(place) for place in pairs[k])
         run = 1
@@ -91,12 +92,13 @@ def _named(pairs: Sequence[Pair], layout: Layout) -> list[tuple[str, str]]:
             if any(place + run not in part for place, part in zip(pairs[k], (first, second), strict=True)):
                 break
             run += 1
-        named.append(tuple(_run(part, place, run) for part, place in zip((first, second), pairs[k], strict=True)))
+        one, other = (_run(part, place, run) for part, place in zip((first, second), pairs[k], strict=True))
+        named.append((one, other))
         k += run
     return named
 
 
-def _run(part: Slice | None, place: int | None, run: int) -> str:
+def _run(part: Slice | None, place: int | Any, run: int) -> str:
     """The name of a run of places in a slice."""
     if part is None:
         return "1"

@@ -32,7 +32,8 @@ def _name(bits: list[bool], names: Sequence[str]) -> str:
 def _decided(bits: list[bool], names: Sequence[str]) -> str:
     """AND or OR of literals and of one thing more: inputs of which one value decides, whatever the others are."""
     for kind, out in (("AND", False), ("OR", True)):
-        literals, rest, others = [], bits, list(names)
+        literals: list[tuple[str, bool]] = []
+        rest, others = bits, list(names)
         for i in reversed(range(len(names))):
             for value in (0, 1):
                 if all(bit == out for bit in fixed(bits, i, value)):
@@ -46,7 +47,8 @@ def _decided(bits: list[bool], names: Sequence[str]) -> str:
 
 def _parity(bits: list[bool], names: Sequence[str]) -> str:
     """XOR of inputs and of one thing more: these inputs turn the output over, whatever the others are."""
-    turning, rest, others = [], bits, list(names)
+    turning: list[str] = []
+    rest, others = bits, list(names)
     for i in reversed(range(len(names))):
         if fixed(bits, i, 0) == [not bit for bit in fixed(bits, i, 1)]:
             turning.insert(0, others.pop(i))
@@ -86,7 +88,8 @@ def gate(kind: str, literals: Sequence[tuple[str, bool]], inner: str = "") -> st
 
 def _counting(bits: list[bool], names: Sequence[str]) -> str:
     """The name of a function that only asks how many of its inputs are 1."""
-    k, counts = len(names), {}
+    k = len(names)
+    counts: dict[int, bool] = {}
     for n, bit in enumerate(bits):
         if counts.setdefault(n.bit_count(), bit) != bit:
             return ""

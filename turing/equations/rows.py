@@ -9,7 +9,7 @@ Chapter: :doc:`/book/01_gates`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turing.equations.names import function, gate, needed
 
@@ -30,9 +30,9 @@ class Row(NamedTuple):
 class Place(NamedTuple):
     """What a place holds, as far as that is known."""
 
-    values: list[float] | None  # for all values of the inputs, the first changing fastest; None if they are too many
+    values: list[float] | Any  # for all values of the inputs, the first changing fastest; None if they are too many
     inputs: tuple[int, ...] = ()  # the network's inputs on which the values depend
-    one: float | None = None  # it holds 0 and this and nothing else; None if that is not so, or not known
+    one: float | Any = None  # it holds 0 and this and nothing else; None if that is not so, or not known
 
     def left(self) -> float:
         """How far its values are from 0 and from one, by rounding."""
@@ -87,7 +87,9 @@ def read(row: Row, places: Sequence[Place], names: Sequence[str]) -> tuple[str, 
     return name, Place(*needed(values, inputs), one)
 
 
-def _of_those_that_occur(terms, tables, bits: list[bool], literals) -> str:
+def _of_those_that_occur(
+    terms: list[tuple[Place, float]], tables: list[list[float]], bits: list[bool], literals: list[tuple[str, bool]]
+) -> str:
     """The gate that a row is on those bits that occur together: a sum is an OR if no two are 1 at once."""
     columns = [
         [(x > place.one / 2) == (weight > 0) for x in table]

@@ -12,7 +12,7 @@ Chapter: :doc:`/book/00_machines`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from types import ModuleType
 
@@ -158,13 +158,15 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
     return machine.rename(new["state"], new["symbol"])
 
 
-def _names(machine: TuringMachine, module: ModuleType):
+def _names(
+    machine: TuringMachine, module: ModuleType
+) -> Iterable[tuple[str, tuple[str, ...], Callable[[str, str], str]]]:
     """States and symbols, each with the function that says what is wrong with calling one so."""
 
-    def state_fault(name, new):
+    def state_fault(name: str, new: str) -> str:
         return module.state_fault(machine, new, name == machine.initial, name in machine.halting)
 
-    def symbol_fault(name, new):
+    def symbol_fault(name: str, new: str) -> str:
         return module.symbol_fault(machine, new, name == machine.blank)
 
     return ("state", machine.states, state_fault), ("symbol", machine.symbols, symbol_fault)

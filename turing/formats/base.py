@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from turing.machine import TuringMachine
 
@@ -37,9 +37,12 @@ def cut(text: str) -> str:
     return repr(text) if len(text) <= 60 else f"{text[:60]!r}…"
 
 
-def build(rows: list[Row], initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]) -> TuringMachine:
+def build(
+    rows: Sequence[Row], initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]
+) -> TuringMachine:
     """The machine of these rows. What TuringMachine would refuse without a line is refused here with one."""
-    halting, seen = frozenset(halting), {}
+    halting = frozenset(halting)
+    seen: dict[tuple[str, str], int | None] = {}
     for line, state, symbol, *_ in rows:
         if (state, symbol) in seen:
             first = seen[state, symbol]

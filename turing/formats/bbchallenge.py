@@ -46,7 +46,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
                     f"as in 1RB, or --- where there is none.",
                     line,
                 )
-            written, move, target = cell
+            written, move, target = list(cell)
             if int(written) >= width:
                 raise FormatError(
                     f"{where}: {cell} writes {written}, and the last column is that of symbol {width - 1}. "

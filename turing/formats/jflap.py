@@ -53,14 +53,14 @@ def _tree(text: str) -> _Element:
     open_elements = [top]
     parser = expat.ParserCreate()
 
-    def start(tag, attributes):
+    def start(tag: str, attributes: dict[str, str]) -> None:
         element = _Element(tag, above + parser.CurrentLineNumber, attributes)
         if len(open_elements) > DEPTH:
             raise FormatError(f"This is nested more than {DEPTH} deep, and no machine is.", element.line)
         open_elements[-1].children.append(element)
         open_elements.append(element)
 
-    def doctype(*_):
+    def doctype(*_: object) -> None:
         raise FormatError("A DOCTYPE is not read. Remove it.", above + parser.CurrentLineNumber)
 
     parser.StartElementHandler = start
@@ -141,7 +141,7 @@ def _part(transition: _Element, tag: str) -> str:
 def _symbol(transition: _Element, tag: str) -> str:
     part = transition.get(tag)
     whole = "".join(part.pieces) if part else ""
-    if whole.isspace() and "\n" not in whole:  # with a line break, it is the layout of the file
+    if part and whole.isspace() and "\n" not in whole:  # with a line break, it is the layout of the file
         raise FormatError(
             f"This <{tag}> holds a space, and a space is no symbol. Write <{tag}/> for the blank.", part.line
         )
@@ -208,7 +208,7 @@ def write(machine: TuringMachine) -> str:
         out += ["\t\t\t<initial/>"] * (state == machine.initial) + ["\t\t\t<final/>"] * (state in machine.halting)
         out.append("\t\t</state>")
     for (state, symbol), (target, written, move) in machine.delta.items():
-        parts = {"from": identity[state], "to": identity[target]}
+        parts: dict[str, str | int] = {"from": identity[state], "to": identity[target]}
         parts |= {"read": symbol, "write": written, "move": "SRL"[move]}
         out.append("\t\t<transition>")
         for tag, value in parts.items():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from turing.formats.base import FormatError, bound, build, cut, halts_at_once, unmentioned, unreached
+from turing.formats.base import FormatError, Row, bound, build, cut, halts_at_once, unmentioned, unreached
 from turing.machine import TuringMachine
 
 LIMIT = 1_000_000  # characters
@@ -22,7 +23,8 @@ def _looks_like_a_rule(columns: list[str]) -> bool:
 
 
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
-    written, first = [], {}
+    written: list[tuple[int, str, str, str, str, int]] = []
+    first: dict[tuple[str, str], int] = {}
     for number, columns in _lines(text):
         if columns[5:] == ["!"]:  # a breakpoint
             columns.pop()
@@ -49,7 +51,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     return _expand(written, alphabet)
 
 
-def _lines(text: str):
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and columns of each line that is not empty, without its comment."""
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         if columns := line.split(";", 1)[0].split():
@@ -63,7 +65,8 @@ def _expand(written: list, alphabet: tuple[str, ...]) -> TuringMachine:
     states = [state for state in named if state != "*" and not _halts(state)]
     mentioned = [a for _, _, symbol, _, new, _ in written for a in (symbol, new) if a != "*"]
     symbols = list(dict.fromkeys(["_", *mentioned, *alphabet]))
-    rows, count = {}, 0
+    rows: dict[tuple[str, str], Row] = {}
+    count = 0
     # Morphett's order: state and symbol named, then state, then symbol, then neither.
     for line, state, symbol, target, new, move in sorted(written, key=lambda r: (r[1] == "*", r[2] == "*")):
         some_states, some_symbols = states if state == "*" else [state], symbols if symbol == "*" else [symbol]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from json.decoder import JSONArray, JSONObject
-from json.scanner import py_make_scanner
+from collections.abc import Callable
+from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]  # the stubs leave them out
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # and this
+from typing import Any
 
-from turing.formats.base import FormatError, build, cut, extra_symbols
+from turing.formats.base import FormatError, Row, build, cut, extra_symbols
 from turing.machine import TuringMachine
 
 LIMIT = 10_000_000  # characters: what wildcards make of a short text of another format fits, too
@@ -25,30 +27,33 @@ class _Array(list):
     """A JSON array that knows the line it begins on."""
 
     __slots__ = ("line",)  # there may be millions
+    line: int
 
 
 class _Object(dict):
     """A JSON object that knows the line it begins on, and those of its values."""
 
     __slots__ = ("line", "lines")
+    line: int
+    lines: dict[str, int]
 
 
-def _load(text: str):
+def _load(text: str) -> Any:
     ends = [end.start() for end in re.finditer("\n", text)]
 
     def line_of(place: int) -> int:
         return bisect_right(ends, place) + 1
 
-    def array(text_and_place, scan):
+    def array(text_and_place: tuple[str, int], scan: Callable) -> tuple[_Array, int]:
         value, end = JSONArray(text_and_place, scan)
         value = _Array(value)
         value.line = line_of(text_and_place[1] - 1)
         return value, end
 
-    def object_(text_and_place, strict, scan, *rest):
-        places = []
+    def object_(text_and_place: tuple[str, int], strict: bool, scan: Callable, *rest: Any) -> tuple[_Object, int]:
+        places: list[int] = []
 
-        def value(text, place):
+        def value(text: str, place: int) -> Any:
             places.append(place)
             return scan(text, place)
 
@@ -61,7 +66,7 @@ def _load(text: str):
         found.line, found.lines = line_of(text_and_place[1] - 1), lines
         return found, end
 
-    decoder = json.JSONDecoder(object_pairs_hook=list)
+    decoder: Any = json.JSONDecoder(object_pairs_hook=list)
     decoder.parse_array, decoder.parse_object = array, object_
     decoder.scan_once = py_make_scanner(decoder)  # the scanner in C asks for neither
     try:
@@ -78,7 +83,7 @@ def _load(text: str):
 
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     data = _load(text)
-    if not isinstance(data, dict) or "turing_machine" not in data:
+    if not isinstance(data, _Object) or "turing_machine" not in data:
         raise FormatError(
             f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.',
             getattr(data, "line", None),
@@ -110,7 +115,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     return build(rows, data["initial"], data["halting"], data["blank"], [*extra, *alphabet])
 
 
-def _row(rule: object, line: int):
+def _row(rule: object, line: int) -> Row:
     line = getattr(rule, "line", line)
     if not isinstance(rule, list) or [type(part) for part in rule] != [str, str, str, str, int]:
         raise FormatError(f"A rule reads {RULE}: four strings and a number. {cut(str(rule))} was given.", line)
@@ -122,7 +127,7 @@ def _row(rule: object, line: int):
 
 
 def write(machine: TuringMachine) -> str:
-    def text(value):
+    def text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
     extra = extra_symbols(machine)

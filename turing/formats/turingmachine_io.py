@@ -41,15 +41,16 @@ class _Node(NamedTuple):
 
 def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
     """The document as nodes, built from events, so that nothing is ever expanded or constructed."""
-    roots, open_nodes = [], []
+    roots: list[_Node] = []
+    open_nodes: list[_Node] = []
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             line = line_of(event.start_mark.line)
             if isinstance(event, yaml.AliasEvent):
-                raise FormatError(f"The alias {cut('*' + event.anchor)} is not followed. Write its value out.", line)
+                raise FormatError(f"The alias {cut(f'*{event.anchor}')} is not followed. Write its value out.", line)
             if isinstance(event, yaml.CollectionEndEvent):
                 open_nodes.pop()
-            elif isinstance(event, yaml.NodeEvent):
+            elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
                 if event.tag:
                     raise FormatError(f"The tag {cut(event.tag)} means nothing in a machine. Remove it.", line)
                 node = _node(event, line)
@@ -59,9 +60,9 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
                 if len(open_nodes) > DEPTH:
                     raise FormatError(f"This is nested more than {DEPTH} deep, and no machine is.", line)
     except yaml.MarkedYAMLError as error:
-        line = line_of(error.problem_mark.line) if error.problem_mark else None
+        at = line_of(error.problem_mark.line) if error.problem_mark else None
         cause = ", ".join(part for part in (error.context, error.problem) if part)
-        raise FormatError(f"This is no YAML: {cause}.", line) from None
+        raise FormatError(f"This is no YAML: {cause}.", at) from None
     except yaml.reader.ReaderError as error:
         line = line_of(text.count("\n", 0, error.position))
         raise FormatError(f"This is no YAML: the character {chr(error.character)!r} is not allowed.", line) from None
@@ -75,7 +76,7 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
     return roots[0]
 
 
-def _node(event: yaml.NodeEvent, line: int) -> _Node:
+def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> _Node:
     if isinstance(event, yaml.ScalarEvent):
         kind = "null" if event.implicit[0] and event.value in NULLS else "text"
         return _Node(line, kind, event.value, event.style)
@@ -132,9 +133,9 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
 
 
 def _machine(root: _Node, top: dict[str, _Node], alphabet: tuple[str, ...]) -> TuringMachine:
-    for key in ("blank", "start state", "table"):
-        if key not in top or top[key].kind == "null":
-            raise FormatError(f"The machine has no {key}. It needs blank, start state and table.", root.line)
+    for part in ("blank", "start state", "table"):
+        if part not in top or top[part].kind == "null":
+            raise FormatError(f"The machine has no {part}. It needs blank, start state and table.", root.line)
     blank = _symbol(top["blank"])
     start = _name(top["start state"], "The start state")
     synonyms: dict[str, Action] = {}

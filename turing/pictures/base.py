@@ -62,7 +62,9 @@ class Picture:
         return f"<Picture: {self.alt.split('. ')[0]}. …>"
 
 
-def _picture(kind: str, width: float, height: float, alt: str, body: Iterable[str], corner=(0.0, 0.0)) -> Picture:
+def _picture(
+    kind: str, width: float, height: float, alt: str, body: Iterable[str], corner: tuple[float, float] = (0.0, 0.0)
+) -> Picture:
     width, height = math.ceil(width), math.ceil(height)
     x, y = map(_number, corner)
     svg = (

@@ -6,14 +6,15 @@ Chapter: :doc:`/book/00_machines`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
 from itertools import pairwise
+from typing import Any
 
 from turing.pictures.base import _number, _short, _visible, _width
-from turing.pictures.places import Point, _cross
+from turing.pictures.places import Arrow, Point, _cross
 
 RADIUS, TIP = 22, 10  # of a node; length of an arrow head
 FONT, LEADING = 15, 19  # of the labels
@@ -21,9 +22,10 @@ MOST_LABELLED = 12  # states; a larger machine shows long labels as a number of 
 MOST_STATES, MOST_ARROWS = 30, 90  # with more of either, states stand in rows and rules are tooltips only
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
+Label = Sequence[Sequence[tuple[str, str]]]  # lines of (class, text)
 
 
-def _spread(places: list[Point], states: Sequence[str], labels) -> list[_Node]:
+def _spread(places: list[Point], states: Sequence[str], labels: Mapping[Arrow, Label]) -> list[_Node]:
     """From grid to page: columns as far apart as the names and labels between them need."""
     names = [_short(state, 16) for state in states]
     half = [max(RADIUS, _width(name, 17, 0.6) / 2 + 12) for name in names]
@@ -49,7 +51,7 @@ def _spread(places: list[Point], states: Sequence[str], labels) -> list[_Node]:
     ]
 
 
-def _line_width(line) -> float:
+def _line_width(line: Sequence[tuple[str, str]]) -> float:
     return _width("".join(text for _, text in line), FONT)
 
 
@@ -61,7 +63,7 @@ class _Node:
     name: str
     state: str
 
-    def box(self):
+    def box(self) -> Box:
         return self.x - self.half, self.y - RADIUS, self.x + self.half, self.y + RADIUS
 
     def away(self, x: float, y: float) -> float:
@@ -84,7 +86,7 @@ class _Node:
         return x + dx / length * high, y + dy / length * high
 
     def drawn(self, number: int, halts: bool) -> str:
-        def ring(inset, kind):
+        def ring(inset: float, kind: str) -> str:
             x, y, w, r = self.x - self.half + inset, self.y - RADIUS + inset, self.half - inset, RADIUS - inset
             return (
                 f'<rect class="{kind}" x="{_number(x)}" y="{_number(y)}" width="{_number(2 * w)}" '
@@ -134,7 +136,10 @@ class _Way:
 class _Edge:
     """An arrow, the ways it could be drawn, and the way chosen."""
 
-    def __init__(self, pair, nodes: list[_Node], label, two_way: bool, entry: bool = False):
+    draw: Callable[[float], _Way]
+    choices: Sequence[float]  # what draw is given
+
+    def __init__(self, pair: Arrow, nodes: list[_Node], label: Label, two_way: bool, entry: bool = False):
         self.pair, self.label, self.two_way = pair, label, two_way
         self.source, self.target = nodes[pair[0]], nodes[pair[1]]
         self.loop = pair[0] == pair[1]
@@ -147,7 +152,7 @@ class _Edge:
             self.draw = self._bowed
             self.choices = (0.2, 0.32, 0.5) if two_way else (0, 0.15, -0.15, 0.3, -0.3, 0.5, -0.5, 0.75, -0.75)
         self.way = self.draw(self.choices[0])
-        self.box: Box | None = None  # of the label
+        self.box: Box | Any = None  # of the label, once it has one
 
     @cached_property
     def ways(self) -> list[_Way]:
@@ -159,7 +164,7 @@ class _Edge:
         points = self.source.exit(control), control, self.target.exit(control, 2)
         return _Way(self, points, 22 * abs(bow))
 
-    def _arriving(self, turn: int) -> _Way:
+    def _arriving(self, turn: float) -> _Way:
         angle = turn * math.pi / 4
         node, dx, dy = self.target, math.cos(angle), math.sin(angle)
         tail = node.x + dx * (node.half + 38), node.y + dy * (RADIUS + 38)
@@ -167,11 +172,11 @@ class _Edge:
         middle = (tail[0] + tip[0]) / 2, (tail[1] + tip[1]) / 2
         return _Way(self, (tail, middle, tip), 2.0 * abs(turn - 4), middle)
 
-    def _looping(self, turn: int) -> _Way:
+    def _looping(self, turn: float) -> _Way:
         angle, node = turn * math.pi / 4, self.source
         origin = node.x + (node.half - RADIUS) * round(math.cos(angle), 6), node.y
 
-        def off(by, reach):
+        def off(by: float, reach: float) -> Point:
             return origin[0] + reach * math.cos(angle + by), origin[1] + reach * math.sin(angle + by)
 
         points = (
@@ -205,9 +210,9 @@ class _Edge:
                 )
                 text += f'<tspan x="{middle}" y="{_number(top + LEADING * i)}">{spans}</tspan>'
             text = f"<text>{text}</text>"
-        line = f"M{_pair(shaft[0])}{curve}{' '.join(map(_pair, shaft[1:]))}"
+        path = f"M{_pair(shaft[0])}{curve}{' '.join(map(_pair, shaft[1:]))}"
         tip = f"M{'L'.join(map(_pair, head))}z"
-        return f'<path class="line" d="{line}"/><path class="tip" d="{tip}"/>{text}'
+        return f'<path class="line" d="{path}"/><path class="tip" d="{tip}"/>{text}'
 
 
 def _pair(point: Point) -> str:
@@ -228,7 +233,7 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
     turns, pace = (3, 2) if len(nodes) <= MOST_LABELLED else (2, 4)
 
     @cache
-    def alone(way):
+    def alone(way: _Way) -> float:
         """What a way costs by itself: its own shape, and the states that it runs into."""
         cost = way.cost
         for node, box in zip(nodes, boxes, strict=True):
@@ -238,7 +243,7 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
         return cost
 
     @cache
-    def clash(way, other):
+    def clash(way: _Way, other: _Way) -> int:
         if not _meet(way.bounds, other.bounds, 10):
             return 0
         cost = 4 * _crossings(way.samples[::pace], other.samples[::pace])
@@ -248,7 +253,7 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
             cost += sum(2 for p in way.samples[2:-2] for q in other.samples[::3] if math.dist(p, q) < 9)
         return cost
 
-    def label_cost(edge, way, box, most):
+    def label_cost(edge: _Edge, way: _Way, box: Box, most: float) -> float:
         """What a label in this box costs; from ``most`` on it does not matter how much."""
         if not edge.label:
             return 0.0
@@ -282,7 +287,7 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
     return total
 
 
-def _meet(a, b, gap: float) -> bool:
+def _meet(a: Box, b: Box, gap: float) -> bool:
     """Whether two boxes come closer than ``gap``."""
     return a[0] < b[2] + gap and a[2] > b[0] - gap and a[1] < b[3] + gap and a[3] > b[1] - gap
 

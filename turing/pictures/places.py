@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 Arrow = tuple[int, int]  # from a state to a state, by their numbers
 Point = tuple[float, float]
@@ -21,7 +22,7 @@ def _rows(n: int, arrows: Iterable[Arrow]) -> list[Point]:
 
 def _depth(n: int, arrows: Iterable[Arrow]) -> dict[int, int]:
     """How many arrows lead from the initial state to each, the nearest first and the unreachable last."""
-    after = [[] for _ in range(n)]
+    after: list[list[int]] = [[] for _ in range(n)]
     for a, b in arrows:
         after[a].append(b)
     depth, queue = {0: 0}, [0]
@@ -50,17 +51,17 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
 
     # A place is the number of a spot and a line that of a pair of spots. The search asks for the
     # same values again and again, and summing a map over a table is the fastest way to add them up.
-    def ends(line):
+    def ends(line: int) -> tuple[Point, Point]:
         return spots[line // size], spots[line % size]
 
-    def near(spot, p, q):
+    def near(spot: int, p: Point, q: Point) -> float:
         distance = _distance(spots[spot], p, q)
         return 8 if distance < 0.36 else 1.5 if distance < 0.55 else 0
 
-    def long(p, q):
+    def long(p: Point, q: Point) -> float:
         return 0.5 * ((p[0] - q[0]) ** 2 / 2 + (p[1] - q[1]) ** 2)  # a column counts as a row
 
-    def backward(p, q):
+    def backward(p: Point, q: Point) -> float:
         return 0 if q[0] > p[0] else 0.7 if q[1] > p[1] else 1.0
 
     crossing = _Table(lambda line: _Table(lambda other: 5 * _cross(*ends(line), *ends(other))))
@@ -68,7 +69,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
     length = [[long(p, q) for q in spots] for p in spots]
     crowded = [[100 * (a // halves == b // halves and abs(a - b) < 2) for b in range(size)] for a in range(size)]
 
-    def node_cost(place, state):
+    def node_cost(place: list[int], state: int) -> float:
         here = place[state]
         x, y = spots[here]
         cost = 2.0 * x if state == 0 else -0.5 * x if state in halting else 0.02 * x
@@ -76,7 +77,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
         cost += sum(map(crowded[here].__getitem__, place)) - 100  # not counting itself
         return cost + sum(backward(spots[place[a]], spots[place[b]]) for a, b in forward[state])
 
-    def local(place, moved, most=math.inf):
+    def local(place: list[int], moved: Collection[int], most: float = math.inf) -> float:
         """What the moved states, and the links at them, cost; above ``most`` it does not matter how much."""
         lines = [place[a] * size + place[b] for a, b in links]
         touched = {k for state in moved for k in at_node[state]}
@@ -91,7 +92,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
                 cost += sum(nearness[line][place[state]] for state in moved)
         return cost
 
-    def improve(place):
+    def improve(place: list[int]) -> float:
         for _ in range(sweeps):
             before = list(place)
             for state in depth:
@@ -133,10 +134,10 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
 class _Table(dict):
     """The values of a function, each computed when it is first asked for."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[int], Any]):
         self.function = function
 
-    def __missing__(self, key):
+    def __missing__(self, key: int) -> Any:
         value = self[key] = self.function(key)
         return value
 

@@ -5,13 +5,25 @@ Chapter: :doc:`/book/00_machines`.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
-from turing.machine import TuringMachine, _count
+from turing.machine import Rule, TuringMachine, _count
 from turing.pictures.base import GROUND, INK, MONO, SANS, STATE, SYMBOL, Picture, _picture, _short, _visible
-from turing.pictures.graph import FONT, MOST_ARROWS, MOST_LABELLED, MOST_STATES, _below_labels, _Edge, _route, _spread
+from turing.pictures.graph import (
+    FONT,
+    MOST_ARROWS,
+    MOST_LABELLED,
+    MOST_STATES,
+    Label,
+    _below_labels,
+    _Edge,
+    _route,
+    _spread,
+)
 from turing.pictures.places import _places, _rows
 
+Line = tuple[list[str], str | None, str]  # of a label: what is read, what is written or None for the same, the move
 MOVES = {-1: "L", 0: "S", 1: "R"}
 LOOK = f"""
 .turing-states .line{{fill:none;stroke:{INK};stroke-width:1.4}}
@@ -55,6 +67,7 @@ Arrows lead from A to B; from B to A, Z.
         pairs.setdefault((index[state], index[target]), []).append(number)
     table, halting = list(machine.delta.items()), {index[state] for state in machine.halting}
     lines = {pair: _lines([table[number] for number in rules]) for pair, rules in pairs.items()}
+    labels: dict[tuple[int, int], Label]
     if laid_out := len(index) <= MOST_STATES and len(pairs) <= MOST_ARROWS:
         labels = {pair: _label(lines[pair], len(index) <= MOST_LABELLED) for pair in pairs}
         layouts = _places(len(index), pairs, halting)
@@ -83,7 +96,7 @@ Arrows lead from A to B; from B to A, Z.
     return _picture("turing-states", x1 - x0, y1 - y0, _arrows(machine, pairs), body, (x0, y0))
 
 
-def _arrows(machine: TuringMachine, pairs) -> str:
+def _arrows(machine: TuringMachine, pairs: Collection[tuple[int, int]]) -> str:
     """Alt text of a state diagram."""
     names = [_visible(state) for state in machine.states]
     ends = [name for name, state in zip(names, machine.states, strict=True) if state in machine.halting]
@@ -96,26 +109,26 @@ def _arrows(machine: TuringMachine, pairs) -> str:
     return alt
 
 
-def _lines(rules) -> list[tuple[list[str], str | None, str]]:
+def _lines(rules: Iterable[tuple[tuple[str, str], Rule]]) -> list[Line]:
     """Rules of one arrow, those that write and move alike together: (reads, writes, move)."""
-    groups = {}
+    groups: dict[tuple[str | None, str], list[str]] = {}
     for (_, read), (_, written, move) in rules:
         groups.setdefault((None if read == written else written, MOVES[move]), []).append(read)
     return [(reads, written, move) for (written, move), reads in groups.items()]
 
 
-def _line_text(line) -> str:
+def _line_text(line: Line) -> str:
     reads, written, move = line
     arrow = "" if written is None else f" → {_visible(written)}"
     return f"{' '.join(map(_visible, reads))}{arrow} {move}"
 
 
-def _label(lines, in_full: bool) -> list[list[tuple[str, str]]]:
+def _label(lines: Sequence[Line], in_full: bool) -> Label:
     """The label as lines of (class, text)."""
     rules = sum(len(reads) for reads, _, _ in lines)
     if not in_full and (len(lines) > 1 or rules > 3):
         return [[("move", f"{rules} rules")]]
-    label = []
+    label: list[list[tuple[str, str]]] = []
     for reads, written, move in lines if len(lines) <= 5 else lines[:4]:
         symbols = [_short(symbol, 8) for symbol in reads]
         line = [("", "\u00a0".join(symbols if len(symbols) <= 5 else [*symbols[:4], "…"]))]

@@ -9,7 +9,7 @@ import math
 from bisect import bisect
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from turing.machine import Configuration, Run, TuringMachine, _count, _limit
 from turing.pictures.base import (
@@ -64,6 +64,7 @@ One column for every 3 cells.
 
     Chapter: :doc:`/book/00_machines`.
     """
+    run: Run | Sequence[Configuration]
     if isinstance(source, TuringMachine):
         run = source.run(word, max_steps)
     elif not isinstance(source, Run) and not _listed(source):
@@ -83,12 +84,13 @@ One column for every 3 cells.
         return _moments(sorted(run, key=lambda now: now.step), cells, alt)
     steps = min(run.steps, _limit(max_steps))
     # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
-    word, heads = None, set()
+    first: Any = None  # the word, cell by cell
+    heads: set[int] = set()
     for now in islice(run.trace, steps + 1):
-        word = now.cells if word is None else word
+        first = now.cells if first is None else first
         heads.add(now.head)
     if cells is None:
-        cells = range(min(heads | word.keys()), max(heads | word.keys()) + 1)
+        cells = range(min(heads | first.keys()), max(heads | first.keys()) + 1)
 
     stride = -(-(steps + 1) // MOST_PIXEL_ROWS)
     shown = _shown(cells)
@@ -102,7 +104,7 @@ One column for every 3 cells.
     if stride > 1:
         left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
     left_out += _between(shown)
-    alt = alt or _story(run, list(word.values()), rows[0], heads, now, left_out)
+    alt = alt or _story(run, list(first.values()), rows[0], heads, now, left_out)
     return _draw(rows, shown, now._blank, alt, left_out)
 
 
@@ -147,7 +149,7 @@ def _draw(rows: list[_Row], shown: range, blank: str, alt: str, left_out: list[s
     return (_cells if small else _pixels)(rows, shown, blank, alt, left_out)
 
 
-def _story(run: Run, word: list[str], first: _Row, heads: set[int], last, left_out: list[str]) -> str:
+def _story(run: Run, word: list[str], first: _Row, heads: set[int], last: Configuration, left_out: list[str]) -> str:
     """Alt text: what there is to be seen."""
     name, steps = _text(word), last.step
     on = "a blank tape" if not word else name if len(word) <= 40 else f"a word of {len(word):,} symbols"
@@ -178,6 +180,7 @@ def _text(symbols: list[str]) -> str:
 
 def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
     """Every symbol printed: for runs that fit on a page."""
+    names: dict[str | None, str]
     names = {symbol: _short(symbol, 6) for row in rows for symbol in row.tape if symbol is not None}
     names[None] = _short(blank, 6)
     states = {row.state: _short(row.state, 14) for row in rows}
@@ -191,9 +194,9 @@ def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[
         f'<text x="{steps + 16}" y="18">state</text>',
     ]
     for j, cell in enumerate(cells):
-        x = _number(left + wide * (j + 0.5))
-        axis.append(f'<text x="{x}" y="18" text-anchor="middle">{_signed(cell)}</text>')
-    written, blanks, heads, labels, fills, inverted = [], [], [], [], [], []
+        middle = _number(left + wide * (j + 0.5))
+        axis.append(f'<text x="{middle}" y="18" text-anchor="middle">{_signed(cell)}</text>')
+    written, blanks, heads, labels, fills, inverted = (list[str]() for _ in range(6))
     for i, row in enumerate(rows):
         y = top + tall * i
         axis.append(f'<text x="{steps}" y="{y + 19}" text-anchor="end">{row.step}</text>')
@@ -252,13 +255,14 @@ def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list
         axis.append(f'<text x="{left - 9}" y="{_number(y + 4.5)}" text-anchor="end">{step:,}</text>')
         ticks.append(f"M{left - 6} {_number(y)}h5")
     for cell in _ticks(cells[0], cells[-1], max(1, min(8, (right - left) // 56))):
-        x = _number(left + wide * ((cell - cells[0]) // cells.step + 0.5))
-        axis.append(f'<text x="{x}" y="15" text-anchor="middle">{_signed(cell)}</text>')
-        ticks.append(f"M{x} {top - 6}v5")
+        middle = _number(left + wide * ((cell - cells[0]) // cells.step + 0.5))
+        axis.append(f'<text x="{middle}" y="15" text-anchor="middle">{_signed(cell)}</text>')
+        ticks.append(f"M{middle} {top - 6}v5")
     body.append(f'<path style="stroke:{QUIET};fill:none" d="{"".join(ticks)}"/>')
 
-    width = max(right + 16, 300)
-    x, y = left, bottom + 16
+    width: float = max(right + 16, 300)
+    x: float = left
+    y = bottom + 16
     mono = f"font:15px {MONO};fill:{SYMBOL}"
     legend = [("head", "head", f"fill:{INK}", f"font:15px {SANS};fill:{INK}")]
     legend.append((f"{_short(blank, 12)} (blank)", f"{blank} (blank)", f"fill:{GROUND};stroke:{LINE}", mono))
@@ -279,9 +283,11 @@ def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list
 
 def _blocks(rows: Iterable[Sequence[bool]]) -> str:
     """One path over all true entries; equal runs of neighbouring rows become one rectangle."""
-    path, growing, y = [], {}, 0
+    path: list[str] = []
+    growing: dict[tuple[int, int], int] = {}
+    y = 0
 
-    def close(run, start, end):
+    def close(run: tuple[int, int], start: int, end: int) -> None:
         path.append(f"M{run[0]} {start}h{run[1]}v{end - start}h-{run[1]}z")
 
     for y, row in enumerate(rows):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import torch
 
 from turing.cantor import Cantor
 from turing.layout import Layout
-from turing.ss.layers import Saturated
+from turing.ss.layers import Row, Rows, Saturated
 from turing.stack import EMPTY, StackMachine
 
 OPERATIONS = ("noop", "push0", "push1", "pop")
@@ -36,14 +37,14 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
     applied = Layout(st=machine.states, **dict.fromkeys(OPERATIONS, p))
     top = {None: 0, machine.symbols[0]: 1, machine.symbols[1]: 2}
 
-    F4 = {i: {i: 1} for i in range(column.width)}
+    F4: Rows = {i: {i: 1} for i in range(column.width)}
     for i in range(p):
         F4[seen.one[i]] = {column.q[i]: b, None: -(d0 + 1)}  # σ(bq - d0 - 1) = the top symbol
         F4[seen.some[i]] = {column.q[i]: b}  # σ(bq) = not empty
 
-    F3 = {}
+    F3: Rows = {}
     for r, ((state, *tops), _) in enumerate(rules):
-        row = {seen.st[state]: 1, None: 0}
+        row: Row = {seen.st[state]: 1, None: 0}
         for i, symbol in enumerate(tops):
             level = top[symbol]
             if level == 0:
@@ -56,8 +57,8 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
     for name in ("q", "one", "some"):
         F3 |= {detected[name][i]: {seen[name][i]: 1} for i in range(p)}
 
-    F2 = {applied.st[state]: {} for state in machine.states}
-    lines = {
+    F2: Rows = {applied.st[state]: {} for state in machine.states}
+    lines: dict[str, Callable[[int], Row]] = {
         "noop": lambda i: {detected.q[i]: 1},
         "push0": lambda i: {detected.q[i]: Fraction(1, b), None: Fraction(d0, b)},
         "push1": lambda i: {detected.q[i]: Fraction(1, b), None: Fraction(d1, b)},
@@ -82,7 +83,7 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
         for place, value in effect.items():
             F2[place][detected.rule[r]] = value
 
-    F1 = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
+    F1: Rows = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
     F1 |= {column.q[i]: {applied[name][i]: 1 for name in OPERATIONS} for i in range(p)}
     return {
         "F4": Saturated(column, seen, F4, arithmetic=code.arithmetic),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Mapping, Sequence, ValuesView
 from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from turing.layout import Layout
 __all__ = ["Saturated"]
 
 TYPES = {"exact": torch.float64, "float32": torch.float32, "float64": torch.float64}  # of weights, by arithmetic
+Row = dict[int | None, Fraction | int]  # the places that a place reads, with their weights; None is the bias
+Rows = dict[int, Row]
 Whole = Callable[[Sequence[int], int], tuple[list[int], int]]
 
 
@@ -28,6 +31,9 @@ class Saturated(nn.Module):
 
     Chapter: :doc:`/book/07_ss`.
     """
+
+    numerators: Tensor
+    bias_numerators: Tensor
 
     def __init__(
         self,
@@ -73,7 +79,8 @@ class Saturated(nn.Module):
 
     def whole(self) -> Whole:
         """:meth:`exact` as a function that holds the numerators as they are now, and leaves out those that are 0."""
-        columns = [defaultdict(list) for _ in range(self.numerators.shape[1])]  # which rows have a weight
+        columns: list[dict[int, list[int]]]  # which rows have a weight
+        columns = [defaultdict(list) for _ in range(self.numerators.shape[1])]
         for i, row in enumerate(self.sparse):
             for j, weight in row:
                 columns[j][weight].append(i)
@@ -104,3 +111,18 @@ class Saturated(nn.Module):
         for (i, j), number in zip(places.tolist(), self.numerators[tuple(places.T)].tolist(), strict=True):
             rows[i].append((j, number))
         return rows
+
+
+if TYPE_CHECKING:
+
+    class Layers(nn.ModuleDict):
+        """A ModuleDict of these layers, for type checkers."""
+
+        def __getitem__(self, key: str) -> Saturated: ...
+
+        def values(self) -> ValuesView[Saturated]: ...
+
+        def items(self) -> ItemsView[str, Saturated]: ...
+
+else:
+    Layers = nn.ModuleDict

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from turing.cantor import PRECISION, Cantor, DepthError, Number
-from turing.layout import Layout
+from turing.layout import Layout, Slice
 from turing.machine import _limit, _listed
 from turing.ss.four import OPERATIONS, four_layers, operation_name
-from turing.ss.layers import TYPES
+from turing.ss.layers import TYPES, Layers
 from turing.ss.realtime import classes_of, one_layer
 from turing.stack import Moment, StackMachine, StackRun
 
@@ -36,13 +36,13 @@ class Reading(NamedTuple):
     tops: tuple[str | None, ...] = ()
 
 
-class Scaled(Sequence):
+class Scaled(Sequence[Number]):
     """Whole numbers that stand for multiples of 1 / unit, read as fractions."""
 
     def __init__(self, numbers: list[int], unit: int):
         self.numbers, self.unit = numbers, unit
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         return Scaled(self.numbers[i], self.unit) if isinstance(i, slice) else Fraction(self.numbers[i], self.unit)
 
     def __len__(self) -> int:
@@ -96,19 +96,19 @@ class StackNetwork(nn.Module):
             raise ValueError(
                 f"base and digits go together, such as base=4, digits=(1, 3); {base=} and {digits=} were given."
             )
-        if base is None:
+        if base is None or digits is None:
             great = 10 * machine.p**2
             base, digits = (4, (1, 3)) if version == 4 else (great, (great - 1 - 4 * machine.p, great - 1))
         self.machine, self.version, self.arithmetic = machine, version, arithmetic
         self.code = Cantor(base, digits, arithmetic)
         build = four_layers if version == 4 else one_layer
-        self.layers = nn.ModuleDict(build(machine, self.code, weights))
+        self.layers = Layers(build(machine, self.code, weights))
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
         self.slack = self.slack_after(1, self.code.depth)  # the most that the number of a stack may be off
         self.keys, self.rules = list(machine.rules), list(machine.rules.values())
         self.classes = classes_of(machine)
 
-    def slack_after(self, steps: int, deepest: int | None) -> Fraction:
+    def slack_after(self, steps: int, deepest: int | Any) -> Fraction:
         """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
         nothing, unless floats round in this base.
 
@@ -135,7 +135,8 @@ class StackNetwork(nn.Module):
 
         Chapter: :doc:`/book/07_ss`.
         """
-        stacks, column = self.machine.stacks(*stacks), [0 * self.code.unit] * self.layout.width
+        stacks = self.machine.stacks(*stacks)
+        column: list[Number] = [0 * self.code.unit] * self.layout.width
         state = self.machine.initial if state is None else state
         starts = self.machine.states if self.version == 4 else [target for target, *_ in self.classes]
         if state not in starts:
@@ -173,7 +174,7 @@ class StackNetwork(nn.Module):
         return self._exact(column) if self.arithmetic == "exact" else self._floats(column)
 
     @torch.no_grad()
-    def _floats(self, column: Sequence[float]) -> Iterator[Vectors]:
+    def _floats(self, column: Sequence[Any]) -> Iterator[Vectors]:
         for weight in self.parameters():
             if weight.dtype != TYPES[self.arithmetic]:
                 raise TypeError(
@@ -182,13 +183,13 @@ class StackNetwork(nn.Module):
                 )
         x = torch.tensor(column, dtype=weight.dtype, device=weight.device)
         while True:
-            found = {"column": x.tolist()}
+            found: Vectors = {"column": x.tolist()}
             for name, layer in self.layers.items():
                 x = layer(x)
                 found[name] = x.tolist()
             yield found
 
-    def _exact(self, column: Sequence[Fraction]) -> Iterator[Vectors]:
+    def _exact(self, column: Sequence[Any]) -> Iterator[Vectors]:
         base, layers = self.code.base, {name: layer.whole() for name, layer in self.layers.items()}
         unit = lcm(*(value.denominator for value in column))
         x = [int(value * unit) for value in column]
@@ -222,7 +223,7 @@ class StackNetwork(nn.Module):
         )
         return Reading(self.classes[k][0], self.classes[k][1:], tuple((None, *self.machine.symbols)[n] for n in levels))
 
-    def _fired(self, found: Sequence[Number], places: Sequence[int]) -> int | None:
+    def _fired(self, found: Sequence[Number], places: Slice | range) -> int | None:
         """Which of some detectors is 1; None if none is."""
         numbers, one = (found.numbers, found.unit) if isinstance(found, Scaled) else (found, 1)
         values = [numbers[place] for place in places]
@@ -319,7 +320,7 @@ class StackNetwork(nn.Module):
     def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
         yield Moment(0, self.machine.initial, stacks)
         for number, (vectors, reading, held) in self._steps(stacks, limit):
-            yield Moment(number, reading.state, self._symbols(vectors, held))
+            yield Moment(number, reading.state, self._symbols(vectors, held))  # type: ignore[arg-type]  # _steps gives one
 
     def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, Followed]]:
         """The steps that are done, with their numbers."""
@@ -341,13 +342,13 @@ class StackNetwork(nn.Module):
         stacks, limit = self.machine.stacks(*stacks), _limit(max_steps)
         now = Moment(0, self.machine.initial, stacks)
         for number, (vectors, reading, held) in deque(self._steps(stacks, limit), maxlen=1):  # only the last is decoded
-            now = Moment(number, reading.state, self._symbols(vectors, held))
+            now = Moment(number, reading.state, self._symbols(vectors, held))  # type: ignore[arg-type]  # _steps gives one
         status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < limit else "limit"
         return StackRun(status, now.state, now.step, now.stacks)
 
     def expected(
         self, moments: Iterable[Moment | None], machine: StackMachine | None = None
-    ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
+    ) -> Iterator[dict[str, dict[str, Fraction | int]]]:
         """What the vectors of each step have to be, from the moments of a machine's own run and without weights. The
         machine is the one that the network was built for, unless given. None behind the last moment asks for the
         vectors of one step more, at which the machine jams.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -10,7 +11,7 @@ import torch
 from turing.cantor import Cantor
 from turing.layout import Layout
 from turing.ss.four import OPERATIONS, operation_name, solved
-from turing.ss.layers import Saturated
+from turing.ss.layers import Row, Rows, Saturated
 from turing.stack import StackMachine
 
 START = "start"
@@ -78,14 +79,14 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
         )
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
-    def add(row, terms, factor=1):
+    def add(row: Row, terms: Mapping, factor: Fraction | int = 1) -> Row:
         for place, value in terms.items():
             row[place] = row.get(place, 0) + factor * value
         return row
 
-    def exactly(k, u):
+    def exactly(k: int, u: tuple[int, ...]) -> Row:
         """1 if the last step was of class k and the stacks begin exactly with u."""
-        row = {}
+        row: Row = {}
         for up in product((0, 1), repeat=p):
             v = tuple(level + more for level, more in zip(u, up, strict=True))
             if max(v) <= 2:
@@ -93,13 +94,16 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
         return row
 
     number = {kind: k for k, kind in enumerate(classes)}
-    follows = {}  # the class of the next step, for each class of the last one and what the stacks begin with
+    # the class of the next step, for each class of the last one and
+    # what the stacks begin with
+    follows: dict[tuple[int, tuple[int, ...]], int] = {}
     for k, u in product(range(len(classes)), levels):
         rule = machine.rules.get((classes[k][0], *(top[level] for level in u)))
         if rule:
-            target = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
-            follows[k, u] = number[target]
-    chosen = [{} for _ in classes]  # of each class, 1 if the next step is of it
+            kind = (rule[0], *(operation_name(machine, operation) for operation in rule[1:]))
+            follows[k, u] = number[kind]
+    # of each class, 1 if the next step is of it
+    chosen: list[Row] = [{} for _ in classes]
     if weights == "closed":
         for (k, u), target in follows.items():
             add(chosen[target], exactly(k, u))
@@ -113,22 +117,22 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
             for target, value in effect.items():
                 chosen[target][det[here]] = value
 
-    def unit(i, level):
+    def unit(i: int, level: int) -> tuple[int, ...]:
         return tuple(level if j == i else 0 for j in range(p))
 
     some = [{det[k, unit(i, 1)]: 1 for k in range(len(classes))} for i in range(p)]
     one = [{det[k, unit(i, 2)]: 1 for k in range(len(classes))} for i in range(p)]
     stack = [{column[name][i]: 1 for name in OPERATIONS} for i in range(p)]
 
-    def line(i, name):
+    def line(i: int, name: str) -> Row:
         """The stack that an operation makes."""
         if name in ("noop", START):
-            return dict(stack[i])
+            return add({}, stack[i])
         if name == "pop":
             return add(add(add({}, stack[i], b), some[i], -d0), one[i], d0 - d1)
         return add({None: Fraction((d0, d1)[name == "push1"], b)}, stack[i], Fraction(1, b))
 
-    rows = {}
+    rows: Rows = {}
     for i, name in product(range(p), OPERATIONS):
         row = rows[column[name][i]] = line(i, name)
         for k, (_, *operations) in enumerate(classes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from turing.machine import _count
 from turing.ss.network import StackNetwork
@@ -19,7 +20,7 @@ class Description:
 
     def __init__(
         self,
-        delta_stack: Mapping[tuple[str | None, ...], tuple[str, ...]] | None = None,
+        delta_stack: Mapping[tuple[Any, ...], tuple[str, ...]] | None = None,
         terminal_states: Iterable[str] | None = None,
         initial: str | None = None,
         symbols: Iterable[str] | None = None,
@@ -30,7 +31,9 @@ class Description:
                 "Give both, or neither for balanced parentheses."
             )
         self.machine = (
-            balanced() if delta_stack is None else StackMachine(delta_stack, initial, terminal_states, symbols)
+            balanced()
+            if delta_stack is None or terminal_states is None
+            else StackMachine(delta_stack, initial, terminal_states, symbols)
         )
 
 
@@ -47,7 +50,7 @@ class Simulator(StackNetwork):
     Chapter: :doc:`/book/07_ss`.
     """
 
-    def __init__(self, description: Description, version: int = 4, arithmetic: str | None = None, **options):
+    def __init__(self, description: Description, version: int = 4, arithmetic: str | None = None, **options: Any):
         if not isinstance(description, Description):
             raise TypeError(f"A Simulator takes a Description, and {description!r} was given.")
         if arithmetic is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from turing.cantor import PRECISION, Cantor
 from turing.ss.four import OPERATIONS, operation_name, rule_name
@@ -16,8 +16,9 @@ from turing.verification import Near
 if TYPE_CHECKING:
     from turing.ss.network import StackNetwork
 
-Expected = dict[str, Mapping[str, Fraction | int]]
-Moments = Iterable[Moment | None]  # None behind the last one: the machine jams there
+Places = dict[str, Fraction | int]
+Expected = dict[str, Places]
+Moments = Iterable[Moment | Any]  # None may stand behind the last one: the machine jams there
 
 
 def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iterator[Expected]:
@@ -25,12 +26,12 @@ def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iter
     layouts = {name: set(layer.layouts[1].names()) for name, layer in network.layers.items()}
     for now, after in pairwise(moments):
         key = (now.state, *now.tops)
-        seen = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
+        seen: Places = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
         seen |= {f"some{i}": 1 for i, top in zip(index, now.tops, strict=True) if top is not None}
         seen |= {f"one{i}": 1 for i, top in zip(index, now.tops, strict=True) if top == machine.symbols[1]}
         if after is None:
             made = [_made(machine, encode, stack) for stack in now.stacks]
-            found = {
+            found: Expected = {
                 "F3": seen,
                 "F2": _named(index, made),
                 "F1": {f"q{i}": min(sum(values.values()), 1) for i, values in zip(index, made, strict=True)},
@@ -39,7 +40,7 @@ def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iter
             chosen = [operation_name(machine, operation) for operation in machine.rules[key][1:]]
             new = list(zip(index, map(encode, after.stacks), strict=True))
             found = {
-                "F3": {f"rule[{rule_name(key)}]": 1} | seen,
+                "F3": {f"rule[{rule_name(key)}]": 1, **seen},
                 "F2": {f"st[{after.state}]": 1}
                 | {f"{name}{i}": value for name, (i, value) in zip(chosen, new, strict=True)},
                 "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
@@ -58,7 +59,7 @@ def realtime(network: StackNetwork, machine: StackMachine, moments: Moments) -> 
         target, *operations = machine.rules[(now.state, *now.tops)]
         chosen = [operation_name(machine, operation) for operation in operations]
         level = [0 if top is None else 1 + machine.symbols.index(top) for top in after.tops]
-        found = {
+        found: Places = {
             names[network.detector(number[(target, *chosen)], v)]: 1
             for v in product(range(3), repeat=machine.p)
             if (target, *chosen) in number and all(map(int.__le__, v, level))
@@ -68,7 +69,7 @@ def realtime(network: StackNetwork, machine: StackMachine, moments: Moments) -> 
         yield {"step": found}
 
 
-def near(network: StackNetwork, moments: Moments, steps: Iterable[Expected]) -> Iterator[Expected]:
+def near(network: StackNetwork, moments: Moments, steps: Iterable[Expected]) -> Iterator[dict[str, dict[str, Any]]]:
     """The same steps, and each number of a stack with how far off it may be in floats. Where the machine jams, the
     network pushes on stacks that may be as deep as floats hold, and adds up what it makes: these round in any base.
     """
@@ -93,17 +94,18 @@ def _made(machine: StackMachine, encode: Callable, stack: tuple[str, ...]) -> di
     return {name: encode(after[name]) for name in OPERATIONS}
 
 
-def _named(index: list[str], made: list[dict[str, Fraction]]) -> dict[str, Fraction]:
+def _named(index: list[str], made: list[dict[str, Fraction]]) -> Places:
     return {f"{name}{i}": value for i, values in zip(index, made, strict=True) for name, value in values.items()}
 
 
 def _encoder(network: StackNetwork) -> Callable[[tuple[str, ...]], Fraction]:
     """The number of a stack of symbols. Each is met twice in a row, at the end of a step and where the next begins."""
     exact, digit = Cantor(network.code.base, network.code.digits), network.machine.symbols.index
-    return lru_cache(maxsize=2 * network.machine.p)(lambda stack: exact.encode(map(digit, stack)))
+    cached = lru_cache(maxsize=2 * network.machine.p)
+    return cached(lambda stack: exact.encode(map(digit, stack)))  # type: ignore[return-value]  # exact: a Fraction
 
 
-def _known(names: set[str], places: Mapping[str, Fraction | int]) -> dict[str, Fraction | int]:
+def _known(names: set[str], places: Places) -> Places:
     """Without the places that a network has not, which is that of another machine; others will differ then."""
     return {name: value for name, value in places.items() if name in names}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import tee
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -15,9 +16,13 @@ from torch import Tensor, nn
 from turing.cantor import Number
 from turing.layout import Layout
 from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
+from turing.ss.layers import Layers
 from turing.ss.network import CLEAR, StackNetwork, Vectors
 from turing.ss.specification import near
 from turing.stack import Moment, TwoStacks
+
+if TYPE_CHECKING:
+    from turing.verification import Near
 
 __all__ = ["SS95", "SS95RealTime"]
 
@@ -51,15 +56,20 @@ class SS95(nn.Module):
         if not isinstance(machine, TuringMachine):
             raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
         self.machine, self.two = machine, TwoStacks(machine)
-        digits = tuple(digits) if isinstance(digits, list) else digits  # as they come from a file
-        if base is None and digits is None and self.version == 1:
-            base, digits = 16, (11, 15)  # the least dyadic base that does
-        self.network = StackNetwork(self.two.machine, self.version, base, digits, arithmetic, weights)
+        pair: Any = tuple(digits) if isinstance(digits, list) else digits  # as they come from a file
+        if base is None and pair is None and self.version == 1:
+            base, pair = 16, (11, 15)  # the least dyadic base that does
+        self.network = StackNetwork(self.two.machine, self.version, base, pair, arithmetic, weights)
         code = self.network.code
-        self.options = {"arithmetic": arithmetic, "base": code.base, "digits": list(code.digits), "weights": weights}
+        self.options: dict[str, Any] = {
+            "arithmetic": arithmetic,
+            "base": code.base,
+            "digits": list(code.digits),
+            "weights": weights,
+        }
 
     @property
-    def pipeline(self) -> nn.ModuleDict:
+    def pipeline(self) -> Layers:
         return self.network.layers
 
     @property
@@ -190,6 +200,7 @@ class SS95(nn.Module):
         """
         if isinstance(step, bool) or not isinstance(step, int) or step < 1:
             raise ValueError(f"The first micro-step is 1, and {step!r} was asked for.")
+        state: str | None
         state, *stacks = self.two.start(_word(word))
         steps, number = self.network.follow(*stacks, state=state), 0
         while state is not None and state not in self.two.machine.terminal:
@@ -212,7 +223,7 @@ class SS95(nn.Module):
 
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
-    ) -> Iterator[dict[str, Mapping[str, Fraction]]]:
+    ) -> Iterator[Mapping[str, Mapping[str, Fraction | int | Near]]]:
         """What the vectors have to be for a machine with these states and symbols, from a run without weights.
 
         Chapter: :doc:`/book/07_ss`.

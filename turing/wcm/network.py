@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,7 @@ __all__ = ["WCM21", "CapacityError"]
 ADDERS = {"ripple": "turing.wcm.pipeline", "lookahead": "turing.folded"}  # where the modules around the heads are
 ENGINES = "turing.engine"
 Memory = dict[str, tuple[Tensor, Tensor]]  # of each head: keys and values
+MOST_WEIGHTS = 50_000_000  # in a matrix
 MOST_BITS = 64  # a slip of the finger should not fill the memory
 Seen = Callable[[str, Tensor], object]
 UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of them
@@ -66,11 +67,23 @@ class WCM21(nn.Module):
     ):
         super().__init__()
         self.machine, self.T, self.bits = machine, T, _bits(machine, T, bits)
-        if adder not in ADDERS:
+        if not isinstance(adder, str) or adder not in ADDERS:
             raise ValueError(f"An adder is one of {', '.join(ADDERS)}, and {adder!r} was given.")
         self.layout = layout = state_vector(machine, self.bits)
-        self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
-        options = {"kappa": kappa, "average": average}
+        largest = len(machine.states) * len(machine.symbols) * layout.width
+        if largest > MOST_WEIGHTS:
+            raise ValueError(
+                f"{machine!r} takes a matrix of {largest:,} weights, and {MOST_WEIGHTS:,} are the most that are built. "
+                f"Take a machine with fewer states or symbols."
+            )
+        self.options: dict[str, Any] = {
+            "T": T,
+            "bits": self.bits,
+            "kappa": kappa,
+            "average": average,
+            "adder": adder,
+        }
+        options: dict[str, Any] = {"kappa": kappa, "average": average}
         parts = import_module(ADDERS[adder])
         self.pipeline = nn.ModuleDict(
             {
@@ -139,7 +152,8 @@ class WCM21(nn.Module):
 
         Chapter: :doc:`/book/05_wcm`.
         """
-        return {"initial": self.pipeline["initial"].remember(tape)}
+        head: Any = self.pipeline["initial"]
+        return {"initial": head.remember(tape)}
 
     def step(self, column: Tensor, memory: Memory, seen: Seen = lambda *_: None) -> Tensor:
         """What ``forward`` gives, from a memory that grows by one column.
@@ -161,7 +175,7 @@ class WCM21(nn.Module):
             seen(name, x.squeeze(-2))
         return x.squeeze(-2)
 
-    def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options) -> Run:
+    def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options: Any) -> Run:
         """Run the network on a word; what comes out is read off its columns.
 
         ``engine`` is ``"torch"``, or ``"indexed"`` or ``"native"`` of :mod:`turing.engine`, whose ``run`` has more
@@ -245,9 +259,10 @@ class WCM21(nn.Module):
         Chapter: :doc:`/book/05_wcm`.
         """
         vectors, memory = self._inside(word, step)
+        heads: Any = self.pipeline
         with torch.no_grad():
             return {
-                name: self.pipeline[name].weights(vectors[before].unsqueeze(0), memory[name][0]).squeeze(0)
+                name: heads[name].weights(vectors[before].unsqueeze(0), memory[name][0]).squeeze(0)
                 for before, name in pairwise(vectors)
                 if name in memory
             }
@@ -255,7 +270,8 @@ class WCM21(nn.Module):
     def _inside(self, word: Iterable[str], step: int) -> tuple[dict[str, Tensor], Memory]:
         if step not in range(1, self.T + 1):
             raise ValueError(f"The steps of this network are 1 to T = {self.T:,}, and step {step!r} was asked for.")
-        state, done, steps = self.machine.initial, 0, self._steps([_word(word)], step)
+        state: str | None = self.machine.initial
+        done, steps = 0, self._steps([_word(word)], step)
         while state is not None and state not in self.machine.halting:
             (vectors, memory), done = next(steps), done + 1
             if done == step:
@@ -357,6 +373,7 @@ class WCM21(nn.Module):
                 raise ArithmeticError(
                     "st, sym1 and sym2 should have one 1 each, and they have {}, {} and {}.".format(*count)
                 )
+            names: tuple[str | None, str | None, str | None]
             names = (None, None, None) if jammed else (machine.states[q], machine.symbols[a], machine.symbols[b])
             readings.append(Reading(*names, d, sum(bit << k for k, bit in enumerate(bits))))
         return readings
@@ -440,7 +457,7 @@ class Reader:
                 f"At step {step} the head comes to cell {cell}, which has the position bits of cell {other}: "
                 f"{self.size} cells can be told apart. Compile with more bits than {self.size.bit_length() - 1}."
             )
-        self.now = self.now._then(reading.state, reading.written, reading.move)
+        self.now = self.now._then(reading.state, reading.written, reading.move)  # type: ignore[arg-type]  # not jammed
         if self.now.symbol != reading.symbol:
             raise ArithmeticError(
                 f"At step {step} the network reads {reading.symbol!r} on cell {cell}, where {self.now.symbol!r} stands."
@@ -452,10 +469,10 @@ def _words(words: Iterable[Iterable[str]], to: str, least: int = 0) -> list[Sequ
     """The words that are given to a method."""
     if isinstance(words, str):
         raise ValueError(f"{to} takes a list of words, and the one word {words!r} was given.")
-    words = [_word(word) for word in words]
-    if len(words) < least:
+    found: list[Sequence[str]] = [_word(word) for word in words]
+    if len(found) < least:
         raise ValueError(f"{to} takes a list of words, and an empty one was given.")
-    return words
+    return found
 
 
 @contextmanager

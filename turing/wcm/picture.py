@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from torch import nn
 
@@ -60,7 +61,7 @@ def architecture(network: WCM21) -> Picture:
 class _Box:
     """Modules of one kind in a row: their name, how many, what they read and write."""
 
-    def __init__(self, network: WCM21, row: list[tuple[str, nn.Module]]):
+    def __init__(self, network: WCM21, row: list[tuple[str, Any]]):
         self.module, self.count = row[0][1], len(row)
         self.name = type(self.module).__name__
         self.heads = isinstance(self.module, Attention)

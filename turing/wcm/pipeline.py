@@ -5,6 +5,8 @@ The claims and lemmas are those of Wei, Chen and Ma, as the paper cites them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -94,7 +96,7 @@ class IndicateVisitedPosition(Lookup):
     Chapter: :doc:`/book/05_wcm`.
     """
 
-    def __init__(self, layout: Layout, **options):
+    def __init__(self, layout: Layout, **options: Any):
         flag = layout.scr4["visited"]
         super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=[None], into=[flag], **options)
         self.layout = layout
@@ -110,7 +112,7 @@ class BinarySearchStep(Lookup):
     Chapter: :doc:`/book/05_wcm`.
     """
 
-    def __init__(self, layout: Layout, j: int, **options):
+    def __init__(self, layout: Layout, j: int, **options: Any):
         ask = [*layout.pos3, *list(layout.scr3)[j + 1 :], None]
         at = [*layout.pos2, *list(layout.pos1)[j + 1 :], layout.pos1[j]]
         into = [layout.scr3[j]]
@@ -124,7 +126,7 @@ class GetLastWrittenSymbol(Lookup):
     Chapter: :doc:`/book/05_wcm`.
     """
 
-    def __init__(self, layout: Layout, **options):
+    def __init__(self, layout: Layout, **options: Any):
         super().__init__(layout.width, ask=layout.scr3, at=layout.pos1, fetch=layout.sym2, into=layout.scr1, **options)
         self.layout = layout
 
@@ -140,7 +142,7 @@ class GetInitialSymbol(Lookup):
 
     looks_at = "cell of the word"
 
-    def __init__(self, layout: Layout, **options):
+    def __init__(self, layout: Layout, **options: Any):
         super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=layout.sym1, into=layout.scr2, **options)
         self.layout = layout
         n = len(layout.pos2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from turing.machine import TuringMachine, _count, _listed, _rules
 from turing.wcm.network import WCM21
@@ -36,7 +37,7 @@ class Description:
                 "A transition function and the terminal states go together, and one of them was given. "
                 "Give both, or neither for balanced parentheses."
             )
-        if transition_function is None:
+        if transition_function is None or terminal_states is None:
             transition_function, terminal_states = ours.delta, ours.halting
             initial, blank = ours.initial if initial is None else initial, ours.blank if blank is None else blank
         rules = _rules(transition_function)
@@ -67,7 +68,7 @@ class Simulator(WCM21):
     Chapter: :doc:`/book/05_wcm`.
     """
 
-    def __init__(self, description: Description, T: int, **options):
+    def __init__(self, description: Description, T: int, **options: Any):
         if not isinstance(description, Description):
             raise TypeError(f"A Simulator takes a Description, and {description!r} was given.")
         super().__init__(description.machine, T, **options)

@@ -35,7 +35,7 @@ class Adder(Widget):
 
     bits = traitlets.Int(read_only=True).tag(sync=True)
     task = traitlets.Unicode(read_only=True).tag(sync=True)
-    stages = traitlets.List(read_only=True).tag(sync=True)
+    stages: traitlets.List[dict] = traitlets.List(read_only=True).tag(sync=True)
     p = traitlets.Int(0).tag(sync=True)
     move = traitlets.Int(0).tag(sync=True)
     a = traitlets.Int(0).tag(sync=True)
@@ -74,6 +74,8 @@ class Adder(Widget):
 
     def fallback(self) -> str:
         size = 2**self.bits
+        names: tuple[str, ...]
+        given: tuple[str, ...]
         if self.task == "move":
             names, total = ("p", "move", "p after"), (self.p + self.move) % size
             given = (f"{self.p:0{self.bits}b} = {self.p}", MOVES[self.move], f"{total:0{self.bits}b} = {total}")
@@ -103,7 +105,7 @@ def _moves(bits: int) -> list[dict]:
     spread = f"a is p, and b is the move: {1:0{bits}b} for +1, {'1' * bits} for −1."
     before = [("The input.", None, None), (spread, None, 0)]
     after = [("The new p is a. The rest is dropped.", None, None)]
-    ahead = [
+    ahead: list[Step] = [
         ("The input.", None, None),
         ("Every carry and every borrow at once, and the AND of each with its bit.", None, None),
         ("A bit changes where a carry or a borrow reaches it.", None, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import traitlets
 
@@ -34,13 +35,13 @@ class AttentionExplorer(Widget):
 
     bits = traitlets.Int(read_only=True).tag(sync=True)
     least = traitlets.Dict(read_only=True).tag(sync=True)
-    presets = traitlets.List(read_only=True).tag(sync=True)
+    presets: traitlets.List[dict] = traitlets.List(read_only=True).tag(sync=True)
     # Plain traits: the validators below say what is expected. A widget's ``keys`` are the names of its traits.
-    query = traitlets.TraitType("").tag(sync=True)
-    pairs = traitlets.TraitType([]).tag(sync=True)
-    kappa = traitlets.TraitType(float(MOST_KAPPA)).tag(sync=True)
-    average = traitlets.TraitType("ratio").tag(sync=True)
-    dtype = traitlets.TraitType("float32").tag(sync=True)
+    query: traitlets.TraitType[str, str] = traitlets.TraitType("").tag(sync=True)
+    pairs: traitlets.TraitType[list[Any], Sequence[Pair]] = traitlets.TraitType([]).tag(sync=True)
+    kappa: traitlets.TraitType[float, float] = traitlets.TraitType(float(MOST_KAPPA)).tag(sync=True)
+    average: traitlets.TraitType[str, str] = traitlets.TraitType("ratio").tag(sync=True)
+    dtype: traitlets.TraitType[str, str] = traitlets.TraitType("float32").tag(sync=True)
 
     def __init__(
         self,
@@ -92,7 +93,8 @@ class AttentionExplorer(Widget):
     @traitlets.validate("kappa")
     def _valid_kappa(self, proposal: dict) -> float:
         kappa = proposal["value"]
-        if isinstance(kappa, bool) or not isinstance(kappa, Real) or not 1 <= kappa <= MOST_KAPPA:
+        real = isinstance(kappa, Real) and not isinstance(kappa, bool)
+        if not real or not 1 <= kappa <= MOST_KAPPA:
             raise ValueError(f"κ is a number from 1 to {MOST_KAPPA} here, and {kappa!r} was given.")
         return float(kappa)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import anywidget
 
@@ -85,9 +85,9 @@ class Widget(anywidget.AnyWidget):
         """HTML for readers without scripts, for GitHub and for print."""
         raise NotImplementedError
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         # A pair, a dictionary or nothing, depending on the versions of anywidget and ipywidgets.
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        bundle: Any = super()._repr_mimebundle_(**kwargs) or {}
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**data, "text/plain": repr(self), "text/html": self._html()}, metadata
 

@@ -30,10 +30,10 @@ class CantorZoom(Widget):
     _css = style("cantor_zoom.css")
 
     # Plain traits: the validators below say what is expected.
-    stack = traitlets.TraitType("").tag(sync=True)
-    base = traitlets.TraitType(4).tag(sync=True)
-    digits = traitlets.TraitType((1, 3)).tag(sync=True)
-    arithmetic = traitlets.TraitType("float32").tag(sync=True)
+    stack: traitlets.TraitType[str, str] = traitlets.TraitType("").tag(sync=True)
+    base: traitlets.TraitType[int, int] = traitlets.TraitType(4).tag(sync=True)
+    digits: traitlets.TraitType[tuple[int, int], tuple[int, int]] = traitlets.TraitType((1, 3)).tag(sync=True)
+    arithmetic: traitlets.TraitType[str, str] = traitlets.TraitType("float32").tag(sync=True)
 
     def __init__(self, stack: str = "", base: int = 4, digits: tuple[int, int] = (1, 3), arithmetic: str = "float32"):
         super().__init__()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from numbers import Real
+from typing import Any
 
 import traitlets
 
@@ -30,7 +31,7 @@ def _library() -> dict:
     from turing.network import layers_of
 
     negation = layers_of(gates.NOT())[0]
-    networks = [gates.Layer([[*negation.weight[0], 0]], negation.bias)]  # NOT of a, with b left aside
+    networks: list[Any] = [gates.Layer([[*negation.weight[0], 0]], negation.bias)]  # NOT of a, with b left aside
     networks += [gates.AND(2), gates.NOR(2), gates.OR(2), gates.NAND(2), gates.XOR()]
     known = []
     for name, network in zip(GATES, networks, strict=True):
@@ -60,10 +61,10 @@ class GatePlayground(Widget):
 
     library = traitlets.Dict(read_only=True).tag(sync=True)
     # Plain traits: the validators below say what is expected, None included.
-    gate = traitlets.TraitType("AND").tag(sync=True)
-    weights = traitlets.TraitType([0.5, 0.5]).tag(sync=True)
-    bias = traitlets.TraitType(0.0).tag(sync=True)
-    then_not = traitlets.TraitType(False).tag(sync=True)
+    gate: traitlets.TraitType[str, str] = traitlets.TraitType("AND").tag(sync=True)
+    weights: traitlets.TraitType[list[float], Sequence[float]] = traitlets.TraitType([0.5, 0.5]).tag(sync=True)
+    bias: traitlets.TraitType[float, float] = traitlets.TraitType(0.0).tag(sync=True)
+    then_not: traitlets.TraitType[bool, bool] = traitlets.TraitType(False).tag(sync=True)
 
     def __init__(
         self, gate: str = "AND", weights: Sequence[float] = (0.5, 0.5), bias: float = 0, then_not: bool = False
@@ -131,8 +132,9 @@ class GatePlayground(Widget):
         return f"GatePlayground({self.gate!r}, weights=({first}, {second}), bias={_short(self.bias)}{behind})"
 
 
-def _fits(number: object) -> bool:
-    return isinstance(number, Real) and not isinstance(number, bool) and -LARGEST <= number <= LARGEST
+def _fits(number: Any) -> bool:
+    real = isinstance(number, Real) and not isinstance(number, bool)
+    return real and -LARGEST <= number <= LARGEST
 
 
 def _kept(number: float) -> float:

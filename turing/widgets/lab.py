@@ -52,7 +52,7 @@ class Lab(Widget):
 
     machine = traitlets.Instance(TuringMachine, read_only=True).tag(sync=True, to_json=_json)
     word = traitlets.Any("").tag(sync=True)
-    zoo = traitlets.List(read_only=True).tag(sync=True)
+    zoo: traitlets.List[dict] = traitlets.List(read_only=True).tag(sync=True)
     link = traitlets.Bool(False, read_only=True).tag(sync=True)
     page = traitlets.Unicode("", read_only=True).tag(sync=True)
 

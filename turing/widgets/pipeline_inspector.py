@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
@@ -85,7 +85,8 @@ class PipelineInspector(Widget):
         return proposal["value"]
 
     def fallback(self) -> str:
-        vectors, rows, before = self._net.activations(self._word, self.step), [], {}
+        vectors, rows = self._net.activations(self._word, self.step), []
+        before: dict[str, float] = {}
         for layer in self.record["layers"]:
             names, numbers = self._net.layout_of(layer["name"]).names(), vectors[layer["name"]].tolist()
             now = dict(zip(names, numbers, strict=True))
@@ -151,6 +152,7 @@ def _record(net: WCM21, word: Sequence[str], rows: list[Configuration], steps: i
     state, symbol, width = net.machine.states.index, net.machine.symbols.index, net.wide.width
     layers = [_described(net, name) for name in ("column", *net.pipeline)]
     heads = [layer["name"] for layer in layers if layer["over"]]
+    modules: Any = net.pipeline
     column, memory = net.initial(word), net.start(net.encode(word))
     before, recorded = [0.0] * width, []
     for step in range(1, steps + 1):
@@ -158,7 +160,7 @@ def _record(net: WCM21, word: Sequence[str], rows: list[Configuration], steps: i
         with torch.no_grad():
             column = net.step(column, memory, vectors.__setitem__) + net.beta(step)
             asked = {name: vectors[last].unsqueeze(0) for last, name in pairwise(vectors)}
-            weights = [net.pipeline[name].weights(asked[name], memory[name][0]).squeeze(0) for name in heads]
+            weights = [modules[name].weights(asked[name], memory[name][0]).squeeze(0) for name in heads]
         for vector in vectors.values():
             now = vector.tolist() + [0.0] * (width - len(vector))
             changes.append(_changes(before, now))
@@ -189,7 +191,8 @@ def _described(net: WCM21, name: str) -> dict:
 
     module: nn.Module = net.pipeline[name]
     text = " ".join((inspect.getdoc(type(module)) or "").split())
-    says = re.match(r"(?:(?:Claim|Lemma) C\.\d+: )?(.*?\.|)(?: |$)", text)[1]
+    found: Any = re.match(r"(?:(?:Claim|Lemma) C\.\d+: )?(.*?\.|)(?: |$)", text)
+    says = found[1]
     over = "tape" if isinstance(module, GetInitialSymbol) else "columns" if isinstance(module, Attention) else ""
     return {
         "name": name,

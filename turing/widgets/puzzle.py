@@ -48,7 +48,7 @@ class Puzzle(Widget):
 
     name = traitlets.Unicode(read_only=True).tag(sync=True)
     puzzle = traitlets.Instance(WeightPuzzle, read_only=True).tag(sync=True, to_json=_json)
-    layers = traitlets.List().tag(sync=True)
+    layers: traitlets.List[list] = traitlets.List().tag(sync=True)
 
     def __init__(self, name: str):
         puzzle = _found(name)
@@ -97,7 +97,7 @@ class Puzzle(Widget):
 
 def _found(name: object) -> WeightPuzzle:
     judges = {other: judge for chapter in CHAPTERS for other, judge in exercises(chapter).items()}
-    puzzles = [other for other, judge in judges.items() if isinstance(judge, WeightPuzzle)]
+    puzzles = {other: judge for other, judge in judges.items() if isinstance(judge, WeightPuzzle)}
     if not isinstance(name, str) or name not in judges:
         close = get_close_matches(name, puzzles, n=1, cutoff=0.5) if isinstance(name, str) else []
         raise ValueError(
@@ -106,4 +106,4 @@ def _found(name: object) -> WeightPuzzle:
         )
     if name not in puzzles:
         raise ValueError(f"The answer to {name} is not made of weights. The weight puzzles: {', '.join(puzzles)}.")
-    return judges[name]
+    return puzzles[name]

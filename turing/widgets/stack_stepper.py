@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
@@ -77,15 +77,15 @@ class StackStepper(Widget):
     _css = style("stack_stepper.css")
 
     machine = traitlets.Instance(StackMachine, read_only=True).tag(sync=True, to_json=_json)
-    networks = traitlets.List(read_only=True).tag(sync=True)
+    networks: traitlets.List[dict] = traitlets.List(read_only=True).tag(sync=True)
     most = traitlets.Dict({"symbols": MOST_SYMBOLS, "steps": MOST_STEPS}, read_only=True).tag(sync=True)
     # Plain traits: the validators below say what is expected.
-    word = traitlets.TraitType("").tag(sync=True)
-    step = traitlets.TraitType(0).tag(sync=True)
-    layer = traitlets.TraitType("F3").tag(sync=True)
-    version = traitlets.TraitType(4).tag(sync=True)
-    base = traitlets.TraitType(4).tag(sync=True)
-    arithmetic = traitlets.TraitType("float32").tag(sync=True)
+    word: traitlets.TraitType[Any, Any] = traitlets.TraitType("").tag(sync=True)
+    step: traitlets.TraitType[int, int] = traitlets.TraitType(0).tag(sync=True)
+    layer: traitlets.TraitType[str, str] = traitlets.TraitType("F3").tag(sync=True)
+    version: traitlets.TraitType[int, int] = traitlets.TraitType(4).tag(sync=True)
+    base: traitlets.TraitType[int, int] = traitlets.TraitType(4).tag(sync=True)
+    arithmetic: traitlets.TraitType[str, str] = traitlets.TraitType("float32").tag(sync=True)
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class StackStepper(Widget):
     @traitlets.validate("base", "layer", "arithmetic")
     def _valid_choice(self, proposal: dict) -> object:
         name, value = proposal["trait"].name, proposal["value"]
-        known = {"base": self._bases, "layer": self._layers, "arithmetic": lambda: ARITHMETICS}[name]()
+        known: Any = {"base": self._bases, "layer": self._layers, "arithmetic": lambda: ARITHMETICS}[name]()
         if value not in known or isinstance(value, bool):
             where = "" if name == "arithmetic" else f" in version {self.version}"
             raise ValueError(f"{name} is {' or '.join(map(str, known))}{where}, and {value!r} was given.")
@@ -198,7 +198,8 @@ class StackStepper(Widget):
     def _followed(self) -> tuple[list[list[str]], str]:
         """Each step with its state, and the stacks in symbols and as the network's numbers; and what stops floats."""
         moments, last = self._moments(), "F1" if self.version == 4 else "step"
-        found, stopped = [], ""
+        found: list[list[str]] = []
+        stopped = ""
         for arithmetic in dict.fromkeys((self.arithmetic, "exact")):
             net, numbers = self._network(arithmetic), []
             try:

@@ -61,7 +61,7 @@ class Sample:
     result: str | None = None
     non_blank: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.word, str):
             object.__setattr__(self, "word", tuple(self.word))
 
@@ -80,7 +80,7 @@ class Entry:
     samples: tuple[Sample, ...]
 
 
-class Zoo(Mapping):
+class Zoo(Mapping[str, TuringMachine]):
     """The machines of this folder by name, each read when it is first asked for.
 
     >>> import turing

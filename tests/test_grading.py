@@ -1,0 +1,487 @@
+"""Grading a class: what counts as an answer, what does not, and that nothing a student does stops the grading."""
+
+import csv
+import inspect
+import io
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from plain import Hosted, plain
+
+from book import ROOT
+from turing.__main__ import main
+from turing.check import CHAPTERS, exercises, grading
+from turing.check.grading import Grade, grade, notebooks, own_cells, table, write_csv
+
+HERE = Hosted(
+    page="https://host/page.html",
+    role=lambda role, content: content,
+    file=lambda link: f"https://host/{link}",
+    number=lambda label: "Exercise 1.1",
+    folder=ROOT / "book",
+)
+
+
+def source(chapter):
+    return nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4)
+
+
+def solutions(chapter):
+    """The book's solutions by name, as the text of their cells."""
+    cells = [cell.source for cell in source(chapter).cells if "solution" in cell.metadata.get("tags", [])]
+    return {name: text for name in exercises(chapter) for text in cells if f"turing.check({name})" in text}
+
+
+def wrong(chapter, name):
+    """The first plausible wrong answer, as the text of a cell, and what the check says of it."""
+    path = ROOT / "tests" / "wrong_answers" / f"{chapter}.py"
+    full, answer = next(item for item in runpy.run_path(str(path)).items() if item[0].startswith(f"{name}__"))
+    return inspect.getsource(answer).replace(full, name), answer.__doc__
+
+
+def handed_in(folder, answers=None, chapter="00_machines", name="ada.ipynb", more=(), copy=True):
+    """A notebook as a student gives it back: the copy for Colab, with the stubs of some exercises filled in."""
+    nb = plain(source(chapter), HERE) if copy else source(chapter)
+    for cell in nb.cells:
+        for exercise, answer in (answers or {}).items():
+            if cell.source.startswith(f"def {exercise}()") and "solution" not in cell.metadata.get("tags", []):
+                cell.source = answer
+    nb.cells += [new_code_cell(text) for text in more]
+    path = folder / name
+    nbformat.write(nb, path)
+    return path
+
+
+def small(folder, *cells, name="ada.ipynb"):
+    """A notebook with these cells only."""
+    nbformat.write(new_notebook(cells=[new_code_cell(text) for text in ("import turing", *cells)]), folder / name)
+    return folder / name
+
+
+def verdicts(grades):
+    return {g.exercise: g.verdict for g in grades}
+
+
+def messages(grades):
+    return {g.exercise: g.message for g in grades}
+
+
+RIGHT = solutions("00_machines")
+
+
+def test_right_and_wrong_answers_and_stubs_are_told_apart(tmp_path):
+    answer, says = wrong("00_machines", "decrement")
+    grades = grade(handed_in(tmp_path, {"even_ones": RIGHT["even_ones"], "decrement": answer}))
+    assert verdicts(grades) == {
+        "even_ones": "passed",
+        "decrement": "failed",
+        "as_then_bs": "not tried",
+        "hold_a_beaver": "not tried",
+    }
+    assert messages(grades)["decrement"].startswith(says)
+    assert messages(grades)["as_then_bs"] == "The stub is as it was."
+    assert {(g.notebook, g.chapter) for g in grades} == {("ada.ipynb", "00_machines")}
+
+
+@pytest.mark.parametrize("copy", [True, False], ids=["the copy for Colab", "the notebook of the book"])
+def test_the_solutions_of_the_book_do_not_count(tmp_path, copy):
+    path = handed_in(tmp_path, copy=copy)
+    assert set(verdicts(grade(path)).values()) == {"not tried"}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_solution_is_known_by_its_text_without_tags_and_ids(tmp_path, chapter):
+    told = []
+    for copy in (True, False):
+        path = handed_in(tmp_path, chapter=chapter, copy=copy)
+        nb = nbformat.read(path, as_version=4)
+        for cell in nb.cells:
+            cell.metadata, cell["id"] = {}, f"x{nb.cells.index(cell)}"
+            cell.source = cell.source.replace("#@title", "# @title")  # as Colab writes it by now
+        nbformat.write(nb, path)
+        own = [text for _, text in own_cells(path)]
+        solved = [text for text in own if any(solution in text for solution in solutions(chapter).values())]
+        assert solved == []
+        told.append({name for name in exercises(chapter) if any(f"turing.check({name})" in text for text in own)})
+    assert told == [{*exercises(chapter)}] * 2
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_notebook_is_known_by_its_exercises_whatever_its_file_is_called(tmp_path, chapter):
+    cells = own_cells(handed_in(tmp_path, chapter=chapter))
+    assert grading._chapters(cells, "Copy of homework (3).ipynb") == [chapter]
+    assert grading._chapters([], f"ada_{chapter}.ipynb") == [chapter]
+
+
+def test_an_exception_ends_its_cell_only(tmp_path):
+    broken = {
+        "even_ones": "def even_ones():\n    return 1 / 0\n\n\nturing.check(even_ones)",
+        "decrement": f"1 / 0\n{RIGHT['decrement']}",
+        "as_then_bs": "def as_then_bs(:\n    return None",
+        "hold_a_beaver": RIGHT["hold_a_beaver"] + "\nraise SystemExit",
+    }
+    grades = grade(handed_in(tmp_path, broken))
+    assert list(verdicts(grades).values()) == ["failed", "failed", "failed", "passed"]
+    said = messages(grades)
+    assert said["even_ones"] == "Your function raised ZeroDivisionError: division by zero (line 2 of the cell)."
+    assert said["decrement"] == "The cell raised ZeroDivisionError: division by zero."
+    assert said["as_then_bs"].startswith("The cell raised SyntaxError:")
+
+
+def test_a_loop_without_end_costs_its_own_exercise_and_no_other(tmp_path):
+    loops = {
+        "even_ones": "def even_ones():\n    while True:\n        pass",  # the check does not end
+        "decrement": "import time\n\n\ndef decrement():\n    ...\n\n\nwhile True:\n    time.sleep(1)",  # the cell
+        "as_then_bs": RIGHT["as_then_bs"],
+    }
+    grades = grade(handed_in(tmp_path, loops), timeout=2)
+    assert list(verdicts(grades).values()) == ["timed out", "timed out", "passed", "not tried"]
+    assert messages(grades)["even_ones"] == "Not done after 2 seconds."
+
+
+def test_a_cell_that_ends_the_process_is_told_and_the_others_are_graded(tmp_path):
+    path = handed_in(
+        tmp_path, {"even_ones": "import os\n\n\ndef even_ones():\n    os._exit(0)"} | {"decrement": RIGHT["decrement"]}
+    )
+    grades = grade(path)
+    assert list(verdicts(grades).values()) == ["failed", "passed", "not tried", "not tried"]
+    assert messages(grades)["even_ones"] == "The process ended, with status 0."
+
+
+def test_when_cell_after_cell_does_not_end_the_rest_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(grading, "ENDLESS", 2)
+    grades = grade(small(tmp_path, *["import os\nos._exit(1)"] * 3, RIGHT["even_ones"]))
+    assert verdicts(grades)["even_ones"] == "not run"
+    assert messages(grades)["even_ones"] == "2 cells before it did not end."
+
+
+TRICKS = {
+    "prints it": "print('even_ones: right on all 511 words up to length 8.')",
+    "overwrites check": "turing.check = lambda answer: print('right')",
+    "overwrites what check calls": (
+        "import sys\n"
+        "module = sys.modules['turing.check']\n"
+        "module._judged = lambda *given: (True, 'right')\n"
+        "module.first_failure = lambda answer: None\n"
+        "module._returned = lambda answer: 1"
+    ),
+    "overwrites the judge": (
+        "from turing.check import exercises, machines\n"
+        "exercises('00_machines')['even_ones'] = lambda answer: 'everything'\n"
+        "machines.runs = lambda *given: iter(())\n"
+        "machines.decides = machines.words = lambda *given: []"
+    ),
+    "overwrites a class": "turing.TuringMachine.run = lambda *given: 1 / 0",
+    "overwrites the language": "import builtins\nbuiltins.isinstance = lambda *given: True",
+}
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_what_a_notebook_says_of_itself_does_not_count(tmp_path, trick):
+    answer, says = wrong("00_machines", "even_ones")
+    trick = TRICKS[trick]
+    grades = grade(small(tmp_path, trick, answer, f"{trick}\n{answer}"))
+    assert verdicts(grades)["even_ones"] == "failed"
+    assert messages(grades)["even_ones"].startswith(says)
+
+
+def test_an_answer_has_to_be_a_function_of_its_own_name(tmp_path):
+    other = RIGHT["decrement"] + "\neven_ones = decrement\nas_then_bs = 7"
+    grades = grade(small(tmp_path, other))
+    assert list(verdicts(grades).values()) == ["failed", "passed", "failed", "missing"]
+    assert messages(grades)["even_ones"] == (
+        "even_ones is a function that was defined under the name 'decrement'. Write def even_ones():."
+    )
+    assert messages(grades)["as_then_bs"] == "as_then_bs is an object of type int, and a function was expected."
+
+
+def test_an_answer_in_another_cell_counts_and_one_right_answer_is_enough(tmp_path):
+    answer, _ = wrong("00_machines", "even_ones")
+    path = handed_in(tmp_path, {}, more=[RIGHT["even_ones"], answer])
+    assert verdicts(grade(path))["even_ones"] == "passed"
+
+
+def test_what_an_answer_needs_from_cells_above_is_there_magics_and_all(tmp_path):
+    helper = "%matplotlib inline\n!true\nfrom IPython.display import display\n\nE = ('T', '_', 0)\ndisplay(E)"
+    answer = RIGHT["even_ones"].replace('("T", "_", 0)', "E")
+    assert "E," in answer
+    assert verdicts(grade(small(tmp_path, helper, answer)))["even_ones"] == "passed"
+
+
+def test_a_function_that_was_renamed_or_removed_is_missing(tmp_path):
+    renamed = RIGHT["even_ones"].replace("even_ones", "my_even_ones")
+    grades = grade(small(tmp_path, renamed, RIGHT["decrement"]))
+    assert list(verdicts(grades).values()) == ["missing", "passed", "missing", "missing"]
+    assert messages(grades)["even_ones"] == "No cell defines even_ones; a cell checks my_even_ones."
+    assert messages(grades)["as_then_bs"] == "No cell defines as_then_bs."
+    assert set(verdicts(grade(small(tmp_path, name="00_machines.ipynb"))).values()) == {"missing"}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "Expecting value"),
+        (b"\xff\xfe\x00", "it is not text in UTF-8"),
+        (b"PK\x03\x04 a zip", "Expecting value"),
+        (b"[1, 2]", "it has no list of cells"),
+        (b'{"cells": 3}', "it has no list of cells"),
+        (b'{"cells": [3]}', "a cell of it is no object"),
+        (b"[" * 100_000, "recursion"),
+        (b'{"cells": [{"cell_type": "code", "source": ["1\\n", "2"]}, {}, {"cell_type": "code"}]}', "No cell defines"),
+    ],
+)
+def test_a_file_that_is_no_notebook_gets_one_row(tmp_path, content, says):
+    path = tmp_path / "ada.ipynb"
+    path.write_bytes(content)
+    (only,) = grade(path)
+    assert (only.notebook, only.chapter, only.exercise, only.verdict) == ("ada.ipynb", "", "", "not run")
+    assert says in only.message
+
+
+def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
+    answer, says = wrong("00_machines", "even_ones")
+    (tmp_path / "ben").mkdir()
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    handed_in(tmp_path, {"even_ones": RIGHT["even_ones"]}, name="ada.ipynb")
+    handed_in(tmp_path / "ben", {"even_ones": answer}, name="machines.ipynb")
+    handed_in(tmp_path / ".ipynb_checkpoints", name="ada.ipynb")
+    handed_in(tmp_path, {"equal_bits": solutions("01_gates")["equal_bits"]}, chapter="01_gates", name="=cmd.ipynb")
+    (tmp_path / "eve.ipynb").write_text("no notebook")
+    before = sorted(os.listdir(tmp_path))
+
+    assert main(["grade", str(tmp_path), "--csv", str(tmp_path / "grades.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[:2] == [
+        "01_gates",
+        "notebook    equal_bits  embedded   multiplexer  majority   passed",
+    ]
+    assert "=cmd.ipynb  passed      not tried  not tried    not tried  1 of 4" in out
+    assert "ada.ipynb           passed     not tried  not tried   not tried      1 of 4" in out
+    assert "ben/machines.ipynb  failed     not tried  not tried   not tried      0 of 4" in out
+    assert f"ben/machines.ipynb, even_ones: failed. {says}\n" in out
+    assert "eve.ipynb: not run. This is no notebook that can be read: Expecting value" in out
+
+    with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 13
+    assert rows[0] == {
+        "notebook": "'=cmd.ipynb",
+        "chapter": "01_gates",
+        "exercise": "equal_bits",
+        "verdict": "passed",
+        "message": "equal_bits: right on all 4 rows, with 3 neurons in 2 layers.",
+    }
+    (failed,) = [row for row in rows if row["verdict"] == "failed"]
+    assert (failed["notebook"], failed["exercise"]) == ("ben/machines.ipynb", "even_ones")
+    assert failed["message"].startswith(f"{says}\n  step 0")
+    assert rows[-1]["notebook"] == "eve.ipynb"
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "grades.csv"]), "a notebook runs in a folder of its own"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["{}/nowhere"], "turing: There is no file and no folder '{}/nowhere'. Give notebooks, or folders of them.\n"),
+        (["{}"], "turing: There is no notebook in the folder '{}': no file *.ipynb.\n"),
+        (["{}", "--timeout", "0"], "seconds from 0 to 86,400 are expected, and '0' was given\n"),
+        (["{}", "--timeout", "soon"], "seconds from 0 to 86,400 are expected, and 'soon' was given\n"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_runs(tmp_path, capsys, given, says):
+    try:
+        status = main(["grade", *(part.format(tmp_path) for part in given)])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    assert capsys.readouterr().err.endswith(says.format(tmp_path, tmp_path))
+
+
+def test_a_file_for_the_grades_that_cannot_be_written_is_told_first(tmp_path, capsys):
+    mark = tmp_path / "mark"
+    path = small(tmp_path, f"open({str(mark)!r}, 'w')", RIGHT["even_ones"])
+    assert main(["grade", str(path), "--csv", str(tmp_path / "no/where.csv")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+    assert not mark.exists()
+    assert main(["grade", str(path)]) == 0
+    assert mark.exists()
+
+
+def test_the_grades_can_be_printed_as_csv_and_nothing_else(tmp_path, capsys):
+    assert main(["grade", str(small(tmp_path, RIGHT["even_ones"])), "--csv", "-"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["verdict"] for row in rows] == ["passed", "missing", "missing", "missing"]
+
+
+def test_ctrl_c_prints_what_is_done_and_leaves_no_process_behind(tmp_path):
+    small(tmp_path, RIGHT["even_ones"], name="a.ipynb")
+    mark = tmp_path / "mark"
+    asleep = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n# check(even_ones)"
+    small(tmp_path, asleep, name="b.ipynb")
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    command = [sys.executable, "-m", "turing", "grade", tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heed) as process:
+        while not (mark.exists() and mark.read_text()):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out = process.communicate(timeout=20)[0]
+    assert process.returncode == 130
+    assert "a.ipynb   passed" in out
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+
+
+def test_names_and_messages_are_safe_for_a_terminal_and_a_spreadsheet():
+    grades = [Grade("\x1b[2J\n.ipynb", "00_machines", "even_ones", "failed", "@x\n\x1b]0;\ud800")]
+    assert not re.search(r"[^\x20-\x7e\n]", table(grades))
+    file = io.StringIO()
+    write_csv(grades, file)
+    (row,) = csv.DictReader(io.StringIO(file.getvalue()))
+    assert row["notebook"] == "\\x1b[2J\n.ipynb"
+    assert row["message"] == "'@x\n\\x1b]0;\\ud800"
+
+
+def test_notebooks_of_the_same_name_are_told_apart(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        small(tmp_path / folder)
+    assert len(notebooks([tmp_path / "one", tmp_path / "two"])) == 2
+    assert list(notebooks([tmp_path])) == ["one/ada.ipynb", "two/ada.ipynb"]
+
+
+def test_grading_needs_nothing_that_the_library_does_not_install():
+    code = (
+        "import sys\n"
+        "class Without:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name.split('.')[0] in ('nbclient', 'nbformat', 'jupyter_client', 'ipykernel', 'torch'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Without())\n"
+        "from turing.check import cells, grading\n"
+        "cells._shell()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_copy_with_every_solution_filled_in_passes_and_with_wrong_answers_fails(tmp_path, chapter):
+    assert set(verdicts(grade(handed_in(tmp_path, solutions(chapter), chapter))).values()) == {"passed"}
+    faults = {name: wrong(chapter, name) for name in exercises(chapter)}
+    helpers = (ROOT / "tests" / "wrong_answers" / f"{chapter}.py").read_text(encoding="utf-8")
+    grades = grade(small(tmp_path, helpers, *(answer for answer, _ in faults.values())))
+    assert {g.exercise: g.message.startswith(faults[g.exercise][1]) for g in grades} == dict.fromkeys(faults, True)
+    assert set(verdicts(grades).values()) == {"failed"}
+
+
+# What a class handed in that tried to be wrong in every way.
+
+
+def test_an_answer_beside_one_that_does_not_end_is_graded(tmp_path):
+    both = "def even_ones():\n    while True: pass\n\n" + RIGHT["decrement"]
+    grades = verdicts(grade(small(tmp_path, both), timeout=4))
+    assert grades["even_ones"] == "timed out"
+    assert grades["decrement"] == "passed"
+
+
+def test_a_title_of_ones_own_makes_no_solution(tmp_path):
+    path = small(tmp_path, "#@title My try at the solution\n" + RIGHT["even_ones"])
+    assert verdicts(grade(path))["even_ones"] == "passed"
+
+
+def test_a_solution_ends_with_the_next_exercise_where_its_end_was_deleted(tmp_path):
+    nb = source("00_machines")
+    for cell in nb.cells:
+        cell.source = cell.source.replace("```{solution-end}\n```", "")
+        if cell.source.startswith("def decrement()") and "solution" not in cell.metadata.get("tags", []):
+            cell.source = RIGHT["decrement"]
+        cell.metadata.pop("tags", None)
+    nbformat.write(nb, tmp_path / "ada.ipynb")
+    assert verdicts(grade(tmp_path / "ada.ipynb"))["decrement"] == "passed"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '{"cell_type": "code", "source": null}',
+        '{"cell_type": "code", "source": 5}',
+        '{"cell_type": "code", "source": "def even_ones():\\n    return \'\\ud800\'", "metadata": {"tags": 5}}',
+    ],
+)
+def test_a_file_of_any_shape_gets_a_row(cell, tmp_path):
+    (tmp_path / "ada.ipynb").write_text(f'{{"cells": [{cell}]}}')
+    assert {g.verdict for g in grade(tmp_path / "ada.ipynb")} <= {"not run", "failed", "missing", "not tried"}
+
+
+def test_a_pipe_is_no_notebook(tmp_path):
+    os.mkfifo(tmp_path / "ada.ipynb")
+    (only,) = grade(tmp_path / "ada.ipynb")
+    assert only.verdict == "not run"
+    assert "it is no file" in only.message
+
+
+LOOP = "\nwhile True: pass"
+WRITE = "import os\nfor fd in range(3, 30):\n    try: os.write(fd, {!r})\n    except OSError: pass"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import os\nos.closerange(3, 1000)" + LOOP,
+        WRITE.format(b"x\n") + LOOP,
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(20)\n    os._exit(0)" + LOOP,
+        "import time\nwhile True:\n    time.sleep(0.5)\n    " + WRITE.format(b'{"cell": 1}\n').replace("\n", "\n    "),
+        "import os\nfor i in range(1500): os.mkdir('d'); os.chdir('d')",
+    ],
+)
+def test_no_cell_holds_the_grading_up(cell, tmp_path):
+    grades = verdicts(grade(small(tmp_path, cell, RIGHT["even_ones"]), timeout=3))
+    assert grades["even_ones"] == "passed"
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "from sys import modules as m\n"
+        "def even_ones():\n    m['turing.check.machines'].words = lambda *a: ['']\n    return WRONG",
+        "class M(turing.TuringMachine):\n    pass\ndef even_ones():\n    return M(WRONG.delta, 'e', {'T', 'F'}, '_')",
+        'import os\nos.write(3, b\'{"exercise": "even_ones", "passed": true, "message": "x"}\\n\')\n'
+        "def even_ones():\n    return WRONG",
+        'import os\nos.write(3, b\'{"stopped": "x", "verdict": "A+"}\\n\')\ndef even_ones():\n    return WRONG',
+        'import json\njson.dumps = lambda *a, **k: \'{"exercise": "even_ones", "passed": true, "message": ""}\'\n'
+        "def even_ones():\n    return WRONG",
+    ],
+)
+def test_these_tricks_do_not_help(trick, tmp_path):
+    machine = 'WRONG = turing.TuringMachine({("e", "_"): ("T", "_", 0)}, "e", {"T", "F"}, "_", alphabet="01")\n'
+    assert verdicts(grade(small(tmp_path, machine + trick)))["even_ones"] == "failed"
+
+
+def test_files_of_one_name_are_all_named_by_their_path(tmp_path):
+    for student in ("ada", "ben"):
+        (tmp_path / student).mkdir()
+        small(tmp_path / student, name="00_machines.ipynb")
+    places = sorted(tmp_path.rglob("*.ipynb"))
+    assert list(notebooks(places)) == [str(path) for path in places]
+    assert list(notebooks([tmp_path])) == ["ada/00_machines.ipynb", "ben/00_machines.ipynb"]
+
+
+def test_endings_that_systems_change_are_found(tmp_path):
+    for name in ("UP.IPYNB", "ada.ipynb.txt"):
+        small(tmp_path, name=name)
+    assert sorted(notebooks([tmp_path])) == ["UP.IPYNB", "ada.ipynb.txt"]
+
+
+def test_a_process_that_does_not_start_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "IPython.py").write_text("raise ImportError('there is no IPython here')")
+    (first, *_) = grade(small(tmp_path, RIGHT["even_ones"]))
+    assert first.verdict == "not run"
+    assert "there is no IPython here" in first.message
