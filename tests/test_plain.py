@@ -157,7 +157,8 @@ def test_a_copy_is_a_valid_notebook_with_no_myst_in_it(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_installs_from_the_repository_of_this_build(name):
     first = next(cell for cell in built(name).cells if cell.cell_type == "code")
-    assert first.source == book.set_up().replace(book.config()["repository"]["url"], book.repository())
+    url, tag = book.config()["repository"]["url"], book.tag()
+    assert first.source == book.set_up().replace(url, book.repository() + (f"@{tag}" if tag else ""))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -173,8 +174,18 @@ def test_a_copy_keeps_every_statement_and_gives_no_answer_away(name):
     assert before.count("*Prediction ") == after.count("\nPredict(") == asked
     assert not any(cell.get("outputs") for cell in copy.cells[end:])
     kept = {cell.source for cell in copy.cells}
-    others = [cell.source for cell in source.cells if cell.cell_type == "code" and "Predict(" not in cell.source]
-    assert [code for code in others[1:] if code not in kept and code not in solved] == []
+    made_anew = ("Predict(", "Lab(")
+    code = [cell.source for cell in source.cells if cell.cell_type == "code"]
+    others = [text for text in code[1:] if not any(call in text for call in made_anew)]
+    assert [text for text in others if text not in kept and text not in solved] == []
+
+
+@pytest.mark.parametrize("name", ["index.ipynb", "lab.ipynb"])
+def test_the_lab_of_a_copy_links_to_the_hosted_one(name):
+    """Colab shows it in a frame, whose address leads nowhere."""
+    (code,) = [cell.source for cell in built(name).cells if cell.cell_type == "code" and "Lab(" in cell.source]
+    assert f'page="{book.site(book.repository(), book.tag())}book/lab.html")' in code
+    assert "link=True" not in code
 
 
 class _Ids(HTMLParser):
@@ -195,7 +206,7 @@ def ids(path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_link_of_a_copy_exists_in_the_built_book(name):
-    site, dead, links = book.site(book.repository()), [], 0
+    site, dead, links = book.site(book.repository(), book.tag()), [], 0
     for cell in built(name).cells:
         text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", cell.source, flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)\s]+)\)", text) if cell.cell_type == "markdown" else []:
@@ -213,21 +224,27 @@ def test_every_link_of_a_copy_exists_in_the_built_book(name):
 def test_the_launch_button_of_a_page_opens_its_copy(name):
     page = (HTML / "book" / name).with_suffix(".html").read_text(encoding="utf-8")
     opened = re.findall(r'href="(https://colab\.research\.google\.com[^"]+)"', page)
-    assert opened == [book.colab(book.repository(), f"book/{Path(name).stem}")]
-    assert opened[0].endswith(f"/blob/colab/{name}")
+    assert opened == [book.colab(book.repository(), f"book/{Path(name).stem}", book.tag())]
 
 
-def test_the_workflow_puts_the_copies_on_the_branch_that_the_buttons_open():
-    steps = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]["publish"][
-        "steps"
-    ]
-    names = [step.get("uses", "").partition("@")[0] for step in steps]
-    (push,) = [step["run"] for step in steps if "git push" in step.get("run", "")]
-    assert steps[-1]["run"] == push, "the copies must not be ahead of the book"
-    assert "actions/deploy-pages" in names
-    assert "cp -r _build/html/colab " in push
-    assert re.search(r"git init .*--initial-branch colab$", push, re.MULTILINE)
-    assert re.search(r"git push .* colab$", push, re.MULTILINE)
+def test_the_workflow_puts_the_copies_on_the_branch_that_the_buttons_open(tmp_path):
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
+    branch = {
+        job: [step["env"]["BRANCH"] for step in jobs[job]["steps"] if step.get("run") == "tools/push_copies.sh"]
+        for job in ("publish", "release")
+    }
+    assert branch == {"publish": ["colab"], "release": ["colab-${{ github.ref_name }}"]}
+    assert "/blob/colab/x.ipynb" in book.colab("https://github.com/a/b", "book/x")
+    assert "/blob/colab-v1/x.ipynb" in book.colab("https://github.com/a/b", "book/x", "v1")
+    subprocess.run(["git", "init", "--quiet", "--bare", tmp_path], check=True)
+    environment = os.environ | {"BRANCH": "colab-v1", "REMOTE": str(tmp_path), "GITHUB_SHA": "abc"}
+    for _ in range(2):  # the second replaces the first
+        subprocess.run([ROOT / "tools/push_copies.sh"], cwd=ROOT, env=environment, check=True, capture_output=True)
+    git = ["git", "--git-dir", tmp_path]
+    pushed = subprocess.run([*git, "ls-tree", "--name-only", "colab-v1"], capture_output=True, text=True, check=True)
+    assert pushed.stdout.split() == sorted(NAMES)
+    log = subprocess.run([*git, "log", "--format=%s", "colab-v1"], capture_output=True, text=True, check=True)
+    assert log.stdout.split("\n")[:-1] == ["Plain copies of abc"]
 
 
 def test_all_tests_end_with_a_rehearsal_of_every_copy():

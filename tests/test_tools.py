@@ -58,7 +58,7 @@ def test_every_stage_runs_and_one_failure_fails_all(capsys):
 
 def test_no_stage_is_left_out():
     stages = load("test").stages(everything=False)
-    assert list(stages) == ["ruff", "format", "tests", "notebooks", "book", "browser"]
+    assert list(stages) == ["ruff", "format", "types", "tests", "notebooks", "book", "browser"]
     assert {str(path) for path in book.notebooks()} <= set(map(str, stages["notebooks"]))
     assert "--nbval" in stages["notebooks"]
 

@@ -130,6 +130,9 @@ def main() -> None:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=machine.browser(), args=flags)
+        page = browser.new_page(viewport={"width": 512, "height": 512})
+        page.set_content(f"<style>body {{ margin: 0 }}</style>{logo(INK)}")
+        page.screenshot(path=STATIC / "logo.png")  # the cards of the pages take no SVG
         for name, width, height in (("social.png", 1200, 630), ("cover.png", 1600, 1000)):
             page = browser.new_page(viewport={"width": width, "height": height})
             page.set_content(card(width, height))

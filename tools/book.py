@@ -58,20 +58,27 @@ def repository(root: Path = ROOT) -> str:
     return f"https://github.com/{found[1]}" if found else config(root)["repository"]["url"]
 
 
-def site(repository: str) -> str:
-    """Where GitHub Pages puts the book of a repository."""
+def tag() -> str:
+    """The release that this build is of, as the workflow of a tag names it; nothing for any other build."""
+    return os.environ.get("GITHUB_REF_NAME", "") if os.environ.get("GITHUB_REF_TYPE") == "tag" else ""
+
+
+def site(repository: str, tag: str = "") -> str:
+    """Where GitHub Pages puts the book of a repository; a release has a folder of its own in it."""
     owner, name = repository.split("/")[-2:]
     host = f"{owner.lower()}.github.io"
-    return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
+    folders = [*([] if name.lower() == host else [name]), *([tag] if tag else [])]
+    return f"https://{'/'.join([host, *folders])}/"
 
 
-def colab(repository: str, page: str) -> str:
+def colab(repository: str, page: str, tag: str = "") -> str:
     """Where Colab opens the plain copy of a page.
 
     Colab reads from branches of GitHub, not from GitHub Pages: the workflow puts the copies on a branch of their own.
     """
     owner, name = repository.split("/")[-2:]
-    return f"https://colab.research.google.com/github/{owner}/{name}/blob/colab/{Path(page).name}.ipynb"
+    branch = f"colab-{tag}" if tag else "colab"
+    return f"https://colab.research.google.com/github/{owner}/{name}/blob/{branch}/{Path(page).name}.ipynb"
 
 
 def pages(root: Path = ROOT) -> list[str]:

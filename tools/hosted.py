@@ -1,8 +1,9 @@
 """A Sphinx extension: the book knows where it is hosted, and has a plain copy of each notebook for Colab.
 
 The repository's address stands in _config.yml. A build for another repository, a fork's or a clone's
-(`book.repository`), puts its own address in place of that one, in settings, pages and notebooks. After the build
-colab/ holds the plain copies (tools/plain.py), and the launch button of each page opens its own.
+(`book.repository`), puts its own address in place of that one, in settings, pages and notebooks; a build for a release
+(`book.tag`) that of the release. After the build colab/ holds the plain copies (tools/plain.py), and the launch button
+of each page opens its own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
+from xml.sax.saxutils import escape
 
 import nbformat
 from docutils import nodes
@@ -19,43 +21,64 @@ from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
 
 import book
+import turing
 
 DOMAINS = {"ref": "std", "numref": "std", "doc": "std", "term": "std", "eq": "math", "cite": "cite"}
 TITLED = re.compile(r"(.+?) *<([^<>]+)>")
+CARD = "Turing-complete neural networks: a tape unrolled in time beside the matrix it becomes"
+NOT_FOUND = """<h1>No such page</h1>
+<p>This address leads nowhere in the book; pages may have moved since it was written down.</p>
+<ul>
+<li><a href="{site}book/index.html">The first page</a>, with all chapters</li>
+<li><a href="{site}book/lab.html">The lab</a>: a Turing machine becomes a transformer in the page</li>
+<li><a href="{site}genindex.html">The index</a> and <a href="{site}search.html">the search</a></li>
+</ul>"""
 
 
-def rebased(value, old: str, new: str):
-    """A setting or a text with the new repository, and its site, in place of the old ones."""
+def rebased(value, old: str, new: str, tag: str = ""):
+    """A setting or a text with the new repository, its release and its site in place of the old ones."""
     if isinstance(value, str):
-        return value.replace(old, new).replace(book.site(old), book.site(new))
+        package = f"git+{new}@{tag}" if tag else f"git+{new}"
+        moved = value.replace(f"git+{old}", package).replace(old, new)
+        return moved.replace(book.site(old), book.site(new, tag))
     if isinstance(value, dict):
-        return {key: rebased(item, old, new) for key, item in value.items()}
+        return {key: rebased(item, old, new, tag) for key, item in value.items()}
     if isinstance(value, list):
-        return [rebased(item, old, new) for item in value]
+        return [rebased(item, old, new, tag) for item in value]
     return value
 
 
 def config_inited(app, config) -> None:
     root = Path(app.confdir)
-    app.repository = book.repository(root)
-    app.rebased = partial(rebased, old=book.config(root)["repository"]["url"], new=app.repository)
+    app.repository, app.tag = book.repository(root), book.tag()
+    app.site = book.site(app.repository, app.tag)
+    app.rebased = partial(rebased, old=book.config(root)["repository"]["url"], new=app.repository, tag=app.tag)
     for option in list(config):
         if (value := app.rebased(option.value)) != option.value:
             config[option.name] = value
-    site = book.site(app.repository)
-    config.html_baseurl = config.ogp_site_url = site
-    config.ogp_image = f"{site}_static/social.png"
+    config.html_baseurl = config.ogp_site_url = app.site
+    config.version = config.release = turing.__version__
+    config.html_theme_options["extra_footer"] += f" Version {config.release}{'' if app.tag else ', not released yet'}."
+    config.notfound_urls_prefix = urlsplit(app.site).path
+    config.notfound_context = {"title": "No such page", "body": NOT_FOUND.format(site=app.site)}
 
 
 def source_read(app, page: str, source: list[str]) -> None:
     source[0] = app.rebased(source[0])
 
 
-def html_page_context(app, page: str, template, context, doctree) -> None:
+def first_page_card(app, page: str, template, context, doctree) -> None:
+    """The first page has the book's own picture for a card; the other cards are made of title and first words."""
+    if page == app.config.root_doc:
+        context["meta"] = (context["meta"] or {}) | {"og:image": f"{app.site}_static/social.png", "og:image:alt": CARD}
+        context["metatags"] += '<meta name="twitter:card" content="summary_large_image" />\n'
+
+
+def launch_buttons(app, page: str, template, context, doctree) -> None:
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
             if button.get("text") == "Colab":
-                button["url"] = book.colab(app.repository, page)
+                button["url"] = book.colab(app.repository, page, app.tag)
 
 
 class Links:
@@ -63,7 +86,7 @@ class Links:
 
     def __init__(self, app, page: str):
         self.app, self.page = app, page
-        self.address = urljoin(book.site(app.repository), app.builder.get_target_uri(page))
+        self.address = urljoin(app.site, app.builder.get_target_uri(page))
 
     def role(self, role: str, content: str) -> str:
         title, target = found.groups() if (found := TITLED.fullmatch(content)) else (None, content)
@@ -126,12 +149,13 @@ class Links:
             where = f"_static/{name.partition('/_static/')[2]}"
         else:
             raise Unknown(f"{link!r} is neither a page nor a picture of the book.")
-        return urljoin(book.site(self.app.repository), where + ("#" + part if part else ""))
+        return urljoin(self.app.site, where + ("#" + part if part else ""))
 
 
 def build_finished(app, exception) -> None:
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":
         return
+    (Path(app.outdir) / "sitemap.xml").write_text(sitemap(app), encoding="utf-8")
     for path in (Path(app.outdir) / "_sources").rglob("*.*"):
         text = path.read_text(encoding="utf-8")
         if (own := app.rebased(text)) != text:
@@ -149,9 +173,17 @@ def build_finished(app, exception) -> None:
         (folder / path.name).write_text(nbformat.writes(copy) + "\n", encoding="utf-8")
 
 
+def sitemap(app) -> str:
+    places = (urljoin(app.site, app.builder.get_target_uri(page)) for page in book.pages(Path(app.srcdir)))
+    lines = "".join(f"<url><loc>{escape(place)}</loc></url>\n" for place in places)
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+    return f"{head}{lines}</urlset>\n"
+
+
 def setup(app):
     app.connect("config-inited", config_inited, priority=100)  # before the theme reads the address
     app.connect("source-read", source_read)
-    app.connect("html-page-context", html_page_context, priority=900)  # after the theme has made its buttons
+    app.connect("html-page-context", first_page_card, priority=400)  # before the cards are made
+    app.connect("html-page-context", launch_buttons, priority=900)  # after the theme has made its buttons
     app.connect("build-finished", build_finished)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -190,6 +190,10 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
                 told = f"*Prediction {len(answers)}.* {question}\n\n{choices}\n\n*Its answer is at the end.*"
                 cells.append(new_markdown_cell(told, id=_id(key, len(answers))))
         elif cell.cell_type == "code":
+            if "Lab(" in cell.source:  # Colab's frame has no address that a link could name
+                page = f'page="{hosted.file("lab.ipynb")}"'
+                source = re.sub(r'link=True|page="lab\.html"', page, cell.source)
+                cell = nbformat.from_dict({**cell, "source": source})
             cells.append(_run_anew(cell))
     if answers or solutions:
         cells.append(new_markdown_cell(_END, id="the-end"))
@@ -202,7 +206,8 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
             cells.append(new_markdown_cell(told, id=f"words-{number}"))
         for part, cell in enumerate(solution.code):
             cells.append(_form(f"{solution.title}, the solution", cell.source, _id(f"solution-{number}", part)))
-    cells.insert(1, new_markdown_cell(_ABOUT.format(hosted.page), id="about-this-copy"))
+    title = next(i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("# "))
+    cells.insert(title + 1, new_markdown_cell(_ABOUT.format(hosted.page), id="about-this-copy"))
     about = {
         "colab": {"provenance": [], "toc_visible": True},
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

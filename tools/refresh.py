@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 
+import course  # tools/course.py, beside this file
 import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
@@ -43,6 +44,7 @@ def refresh(path: Path) -> bool:
 
 def main(arguments: list[str]) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # as in tools/test.py
+    course.write()
     paths = [Path(a) for a in arguments] or sorted((ROOT / "book").glob("*.ipynb"))
     for path in (bar := tqdm(paths)):
         bar.set_description(path.name)

@@ -7,8 +7,10 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from zipfile import ZipFile
 
 import pytest
+from pack import NAME, pack
 from playwright.sync_api import Page, sync_playwright
 
 import setup as machine
@@ -58,10 +60,14 @@ def book_html():
 
 
 @pytest.fixture(scope="session")
-def sites(book_html):
-    """The two ways to open the book: from a server, and from the file system."""
+def sites(book_html, tmp_path_factory):
+    """The two ways to open the book: from a server, and from the file system, where the zip was unpacked."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    pack(book_html, folder / "book.zip")
+    with ZipFile(folder / "book.zip") as archive:
+        archive.extractall(folder)
     with served(book_html) as address:
-        yield {"http": address, "file": book_html.as_uri()}
+        yield {"http": address, "file": (folder / NAME).as_uri()}
 
 
 @dataclass

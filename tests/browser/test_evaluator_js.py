@@ -59,7 +59,9 @@ def core(open_page):
 
 def file_of(network, folder):
     save(network, folder / "net.json")
-    return json.loads((folder / "net.json").read_text(encoding="utf-8"))
+    data = json.loads((folder / "net.json").read_text(encoding="utf-8"))
+    del data["digest"]  # the page writes none
+    return data
 
 
 SAME = """function same(one, other) {
