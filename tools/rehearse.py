@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         for copy in copies:
             began = time.monotonic()
             found, widgets = run(copy, address, folder)
-            pip(python, "uninstall", "--yes", "--quiet", "turing-book")
+            uninstall(python)
             faults += [f"{copy.name}: {fault}" for fault in found]
             print(f"{copy.name:24} {widgets:2} widgets  {time.monotonic() - began:5.0f} s", flush=True)
         after = installed(python)
@@ -98,6 +98,14 @@ def pip(python: Path, *arguments: str) -> str:
 def installed(python: Path) -> dict[str, str]:
     listed = json.loads(pip(python, "list", "--format", "json"))
     return {normal(package["name"]): package["version"] for package in listed}
+
+
+def uninstall(python: Path) -> None:
+    """Take turing out again, with what was written beside it: the caches of numba would stay as an empty package."""
+    pip(python, "uninstall", "--yes", "--quiet", "turing-book")
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    shutil.rmtree(Path(site) / "turing", ignore_errors=True)
 
 
 def would_install(python: Path, address: str) -> dict[str, str]:
