@@ -1,8 +1,8 @@
-"""Binary addition out of gates: half adder, full adder, ripple carry; and carry-lookahead in one ReLU layer.
+"""Binary addition from gates: half adder, full adder, ripple carry; and carry-lookahead in one ReLU layer.
 
-Section 4 of the paper, and a shorter way. Numbers are little-endian: bit 0 is the least significant.
+Section 4 of the paper, and a shorter construction. Numbers are little-endian: bit 0 is the least significant.
 
-Chapter: :doc:`/book/03_adders`.
+Chapter: :doc:`/book/adders`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from operator import index
 import torch
 from torch import Tensor
 
+from turing.arguments import integer
 from turing.gates import Circuit, Layer, Readout, _check_places
 from turing.layout import Layout
 
@@ -27,14 +28,14 @@ __all__ = [
 
 
 class HalfAdder(Circuit):
-    """Three layers: x_i becomes the sum XOR(x_i, x_j), x_j the carry AND(x_i, x_j); the rest stays.
+    """Three layers: x_i becomes the sum XOR(x_i, x_j), and x_j the carry AND(x_i, x_j); the rest is unchanged.
 
     Shapes: ``(…, d)`` to ``(…, d)``. The listing of section 4.1 of the paper.
 
     >>> HalfAdder(3, 0, 2)(torch.tensor([1, 1, 1])).tolist()
     [0.0, 1.0, 1.0]
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
 
     def __init__(self, d: int, i: int, j: int):
@@ -54,22 +55,22 @@ class HalfAdder(Circuit):
 
 
 class FullAdder(Circuit):
-    """Eight layers: the sum of x_i, x_j and the carry x_k goes to x_i, its carry to x_k; x_j becomes 0.
+    """Eight layers: the sum of x_i, x_j and the carry x_k goes to x_i, and the new carry to x_k; x_j becomes 0.
 
-    Shapes: ``(…, d)`` to ``(…, d)``. Two half adders, then NOR and NOT for the OR of their carries,
-    of which at most one is 1.
+    Shapes: ``(…, d)`` to ``(…, d)``. Two half adders, then NOR and NOT for the OR of their carries, of which at most
+    one is 1.
 
     >>> FullAdder(3, 0, 1, 2)(torch.tensor([1, 0, 1])).tolist()
     [0.0, 0.0, 1.0]
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
 
     def __init__(self, d: int, i: int, j: int, k: int):
         _check_places(d, i=i, j=j, k=k)
         W1, b1 = torch.eye(d), torch.zeros(d)
         W1[k, j], W1[k, k], b1[k] = -1, -1, 1  # relu(1 - x_j - x_k) = NOR of the carries
-        W1[j, j] = 0  # the first carry is spent
+        W1[j, j] = 0  # the first carry is not needed any more
 
         W2, b2 = torch.eye(d), torch.zeros(d)
         W2[k, k], b2[k] = -1, 1  # relu(1 - NOR) = OR
@@ -87,11 +88,12 @@ class RippleCarryAdder(Circuit):
     >>> number_of(adder(x)[adder.layout.a.slice]), adder(x)[adder.layout.carry[0]].item()
     (1, 1.0)
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
 
     def __init__(self, bits: int):
-        layout = Layout(a=_positive(bits), b=bits, carry=1)
+        bits = integer("bits", bits, 1)
+        layout = Layout(a=bits, b=bits, carry=1)
         adders = (FullAdder(layout.width, layout.a[k], layout.b[k], layout.carry[0]) for k in range(bits))
         super().__init__(*(layer for adder in adders for layer in adder))
         self.layout = layout
@@ -101,19 +103,20 @@ class RippleCarryAdder(Circuit):
 class MoveAdder(Circuit):
     """The position p after a move, by ripple carry: p + 1 if ``right`` is 1, p − 1 if ``left`` is, else p.
 
-    The addend is 0…01 for a step to the right and 1…11, which is −1 in two's complement, for one to
-    the left; at most one of the two is 1. Positions wrap modulo 2^bits.
-    Shapes: ``(…, bits + 2)``, as ``layout`` says, to ``(…, bits)``.
+    The addend is 0…01 for a step to the right and 1…11, which is −1 in two's complement, for a step to the left; at
+    most one of ``right`` and ``left`` is 1. Positions wrap modulo 2^bits.
+    Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
 
     >>> left = torch.tensor([0., 1.])
     >>> number_of(MoveAdder(4)(torch.cat([bits_of(6, 4), left])))
     5
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
 
     def __init__(self, bits: int):
-        layout, adder = _move_layout(bits), RippleCarryAdder(bits)
+        bits = integer("bits", bits, 1)
+        layout, adder = Layout(p=bits, right=1, left=1), RippleCarryAdder(bits)
         W = torch.zeros(adder.layout.width, layout.width)
         for k in range(bits):
             W[adder.layout.a[k], layout.p[k]] = 1
@@ -129,20 +132,21 @@ class MoveAdder(Circuit):
 
 
 class LookaheadAdder(Circuit):
-    """What :class:`MoveAdder` computes, in one ReLU layer and a sum, whatever the number of bits.
+    """Computes the same as :class:`MoveAdder` in one ReLU layer and a sum, whatever the number of bits.
 
-    With s_k the sum of the bits below k, bit k changes when the carry ReLU(right + s_k − k) or the
-    borrow ReLU(left − s_k) into it is 1. Shapes: ``(…, bits + 2)``, as ``layout`` says, to ``(…, bits)``.
+    With s_k the sum of the bits below k, bit k changes if the carry ReLU(right + s_k − k) or the borrow ReLU(left −
+    s_k) into it is 1. Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
 
     >>> right = torch.tensor([1., 0.])
     >>> number_of(LookaheadAdder(4)(torch.cat([bits_of(7, 4), right])))
     8
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
 
     def __init__(self, bits: int):
-        layout = _move_layout(bits)
+        bits = integer("bits", bits, 1)
+        layout = Layout(p=bits, right=1, left=1)
         hidden = Layout(p=bits, carry=bits, borrow=bits, p_carry=bits, p_borrow=bits)
         W1, b1 = torch.zeros(hidden.width, layout.width), torch.zeros(hidden.width)
         W2, b2 = torch.zeros(bits, hidden.width), torch.zeros(bits)
@@ -162,14 +166,14 @@ class LookaheadAdder(Circuit):
 
 
 def bits_of(number: int, bits: int) -> Tensor:
-    """The number modulo 2^bits as 0 and 1, least significant first; −1 is all ones. Shape: ``(bits,)``.
+    """The number modulo 2^bits as zeros and ones, least significant first; −1 is all ones. Shape: ``(bits,)``.
 
     >>> bits_of(6, 4).tolist(), bits_of(-1, 4).tolist()
     ([0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0])
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
-    return torch.tensor([float(index(number) >> k & 1) for k in range(_positive(bits))])
+    return torch.tensor([float(index(number) >> k & 1) for k in range(integer("bits", bits, 1))])
 
 
 def number_of(bits: Tensor) -> int:
@@ -178,20 +182,10 @@ def number_of(bits: Tensor) -> int:
     >>> number_of(torch.tensor([0., 1., 1., 0.]))
     6
 
-    Chapter: :doc:`/book/03_adders`.
+    Chapter: :doc:`/book/adders`.
     """
     bits = torch.as_tensor(bits)
     values = bits.tolist()
     if bits.dim() != 1 or any(value not in (0, 1) for value in values):
-        raise ValueError(f"A number is one vector of bits that are exactly 0 or 1, and {values} was given.")
+        raise ValueError(f"A number is one vector of bits, each exactly 0 or 1, and {values} was given.")
     return sum(int(value) << k for k, value in enumerate(values))
-
-
-def _move_layout(bits: int) -> Layout:
-    return Layout(p=_positive(bits), right=1, left=1)
-
-
-def _positive(bits: int) -> int:
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits < 1:
-        raise ValueError(f"A number has at least one bit, and bits={bits!r} was given.")
-    return bits

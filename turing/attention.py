@@ -1,59 +1,67 @@
 """Attention with weights set by hand: look a value up by its address, exactly.
 
-Section 5.3 of the paper. A query is compared with every key, and the values of the keys that fit best are
-averaged. A null key with a null value stands for "nothing fits".
+Section 5.3 of the paper. A query is compared with every key, and the values of the keys that match best are averaged. A
+null key with a null value stands for "nothing matches".
 
-Chapter: :doc:`/book/04_attention`.
+Chapter: :doc:`/book/hard-attention`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from turing import ir
+from turing.exact import Exact, average
 from turing.gates import Readout, _check_places
 
 if TYPE_CHECKING:
     from turing.layout import Layout
 
-__all__ = ["Attention", "Lookup", "least_kappa", "literal", "ratio"]
+__all__ = ["Attention", "Lookup", "Pattern", "least_kappa", "literal", "ratio"]
 
 KAPPA = 9999.0  # the paper's
 GAP = 0.5  # by which a match outscores the null key, and the null key a near match
-MOST = 1e38  # float32, in which the narrow types compute too, ends at 3e38, and infinity times 0 is no number
+MAX_KAPPA = 1e38  # float32, in which narrower types compute too, ends at 3e38, and infinity times 0 is not a number
 
 
 def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
     """The average with weights softmax(κ scores), as (Σ eᵢ vᵢ) / (Σ eᵢ).
 
-    When equal bits tie, both sums are whole numbers, and the result is
-    exact.
+    When keys with equal bits tie, both sums are integers and the result is exact.
     Shapes: ``(…, m, k)`` and ``(…, k, d)`` to ``(…, m, d)``.
 
     >>> ratio(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0
 
-    Chapter: :doc:`/book/04_attention`.
+    Chapter: :doc:`/book/hard-attention`.
     """
-    e = torch.exp(kappa * (scores - scores.amax(dim=-1, keepdim=True)))
+    return _over_sum(_exponentials(scores, kappa), values)
+
+
+def _exponentials(scores: Tensor, kappa: float) -> Tensor:
+    return torch.exp(kappa * (scores - scores.amax(dim=-1, keepdim=True)))
+
+
+def _over_sum(e: Tensor, values: Tensor) -> Tensor:
     ones = torch.ones_like(values[..., :1])
     sums = e @ torch.cat([values, ones], dim=-1)
     return sums[..., :-1] / sums[..., -1:]
 
 
 def literal(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
-    """The same as the paper writes it, softmax(κ scores) @ values: of c ties each 1/c is rounded before it is added.
+    """The average as the paper writes it, softmax(κ scores) @ values: if c keys tie, each 1/c is rounded before adding.
 
-    What comes out depends on the order in which the matrix product adds, which is up to torch and the hardware.
+    The result depends on the order in which the matrix product adds, which is up to torch and the hardware.
 
     >>> literal(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0000001192092896
 
-    Chapter: :doc:`/book/04_attention`.
+    Chapter: :doc:`/book/hard-attention`.
     """
     return _softmax(scores, kappa) @ values
 
@@ -66,114 +74,225 @@ AVERAGES = {"ratio": ratio, "literal": literal}
 
 
 def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
-    """The least whole κ at which a key that scores ``gap`` less than the best gets the weight 0, exactly.
+    """The least integer κ at which a key that scores ``gap`` less than the best gets a weight of exactly 0.
 
     >>> least_kappa(torch.float32), least_kappa(torch.float64), least_kappa(torch.bfloat16)
     (208, 1491, 186)
 
-    Chapter: :doc:`/book/04_attention`.
+    Chapter: :doc:`/book/hard-attention`.
     """
     if not gap > 0:
-        raise ValueError(f"The gap between the best score and the next is above 0, and gap={gap!r} was given.")
+        raise ValueError(f"The gap between the best score and the next must be above 0, and gap={gap!r} was given.")
     info = torch.finfo(dtype)
     smallest = math.log2(info.tiny) + math.log2(info.eps)  # a subnormal number; half of it rounds to 0
     return math.ceil((1 - smallest) * math.log(2) / gap)
 
 
-class Attention(nn.Module):
-    """Where a column's query fits the key of another, that one's value is added to the column.
+class Pattern(nn.Module):
+    """How much each key counts, from its score: a module of its own, so that a hook can see and change it.
 
-    All maps are affine, with numbers that whoever builds the layer has set: ``query`` and ``key`` from w to n + 1
-    numbers, n bits and the constant through which the null key scores; ``value`` from w to the d numbers fetched;
-    ``write`` from there to w. The null key has the null value. ``average`` is ``"ratio"`` or ``"literal"``, the name
-    of the function that averages.
+    For the average ``"ratio"`` these are e^(κ(s − max s)), for ``"literal"`` their softmax; without κ, 1 for each of
+    the best keys. Shapes: ``(…, m, k)`` to ``(…, m, k)``.
 
-    Chapter: :doc:`/book/04_attention`.
+    Chapter: :doc:`/book/hard-attention`.
     """
 
-    looks_at = "column"  # what turing.show calls the things among which it looks
+    def __init__(self, kappa: float | None, average: str):
+        super().__init__()
+        self.kappa, self.average = kappa, average
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """The weights, still without their sum as a divisor in a ratio."""
+        if self.kappa is None:
+            return (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)
+        return (_exponentials if self.average == "ratio" else _softmax)(scores, self.kappa)
+
+
+class Attention(nn.Module):
+    """If a column's query matches the key of another column, the other column's value is added to it.
+
+    All maps are affine, with weights set by whoever builds the layer: ``query`` and ``key`` map w numbers to n + 1,
+    which are n bits and the constant through which the null key scores; ``value`` maps w numbers to the d that are
+    fetched; ``write`` maps those d back to w. The null key has the null value; both may be left out. ``average`` is the
+    name of the function that averages, ``"ratio"`` or ``"literal"``. ``score``, ``mask`` and ``offset`` are those of
+    :class:`turing.ir.Attention`, and without ``kappa`` attention is hard.
+
+    Chapter: :doc:`/book/hard-attention`.
+    """
+
     layout: Layout  # of the columns, if somebody has named their places
 
     def __init__(
         self,
-        query: Readout,
-        key: Readout,
-        value: Readout,
-        write: Readout,
-        null_key: Tensor,
-        null_value: Tensor,
-        kappa: float = KAPPA,
+        query: nn.Module,
+        key: nn.Module,
+        value: nn.Module,
+        write: nn.Module,
+        null_key: Tensor | None = None,
+        null_value: Tensor | None = None,
+        kappa: float | None = KAPPA,
         average: str = "ratio",
+        score: str = "dot",
+        mask: str = "causal",
+        offset: int | None = None,
     ):
         super().__init__()
-        if average not in tuple(AVERAGES):  # a dict would hash what it is asked for, and a list has no hash
+        if average not in tuple(AVERAGES):  # not the dict: it would hash what is given, and a list has no hash
             raise ValueError(f"An average is one of {', '.join(AVERAGES)}, and {average!r} was given.")
-        if isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa <= MOST:
-            raise ValueError(f"κ is a number above 0, such as {KAPPA:g}, and at most {MOST:.0e}; {kappa!r} was given.")
-        self.query, self.key, self.value, self.write = query, key, value, write
-        self.null_key, self.null_value = nn.Parameter(null_key), nn.Parameter(null_value)
-        self.kappa, self.average = float(kappa), average
+        if score not in ir.SCORES or mask not in ir.MASKS or (mask == "offset") != (offset is not None):
+            raise ValueError(
+                f"A score is one of {', '.join(ir.SCORES)}, a mask one of {', '.join(ir.MASKS)}, and an offset goes "
+                f"with the mask of that name; {score=}, {mask=} and {offset=} were given."
+            )
+        hard = kappa is None
+        if not hard and (isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa <= MAX_KAPPA):
+            raise ValueError(
+                f"κ is a number above 0, such as {KAPPA:g}, and at most {MAX_KAPPA:.0e}; {kappa!r} was given."
+            )
+        self.query: Any = query
+        self.key: Any = key
+        self.value: Any = value
+        self.write: Any = write
+        self.null_key, self.null_value = map(_parameter, (null_key, null_value))
+        self.score, self.mask, self.offset = score, mask, offset
+        self.pattern = Pattern(None if kappa is None else float(kappa), average)
 
-    def remember(self, columns: Tensor) -> tuple[Tensor, Tensor]:
+    @property
+    def kappa(self) -> float | None:
+        """κ, which belongs to the pattern; None if attention is hard by itself."""
+        return self.pattern.kappa
+
+    @kappa.setter
+    def kappa(self, kappa: float | None) -> None:
+        self.pattern.kappa = kappa
+
+    @property
+    def average(self) -> str:
+        """The name of the function that averages, which belongs to the pattern."""
+        return self.pattern.average
+
+    @average.setter
+    def average(self, average: str) -> None:
+        self.pattern.average = average
+
+    @property
+    def looks_at(self) -> str:
+        """What the things are called among which it looks."""
+        return "cell of the word" if self.mask == "cross" else "column"
+
+    def remember(self, columns: Any) -> tuple[Any, Any]:
         """Keys and values of columns, to be kept: they do not change when later columns come.
 
-        Shapes: ``(…, k, w)`` to ``(…, k, n + 1)`` and ``(…, k, d)``.
+        Shapes: ``(…, k, w)`` to ``(…, k, n + 1)`` and ``(…, k, d)``. In exact arithmetic columns, keys and values are
+        lists of vectors.
         """
+        if isinstance(columns, list):
+            return [self.key(column) for column in columns], [self.value(column) for column in columns]
         return self.key(columns), self.value(columns)
 
     def scores(self, columns: Tensor, keys: Tensor) -> Tensor:
         """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``."""
-        keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
-        return self.query(columns) @ keys.transpose(-1, -2)
+        if self.null_key is not None:
+            keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
+        scores = self.query(columns) @ keys.transpose(-1, -2)
+        return scores if self.score == "dot" else -scores.abs()
 
-    def weights(self, columns: Tensor, keys: Tensor) -> Tensor:
-        """The share that each key has in the average if none is hidden, the null key last.
+    def weights(self, columns: Tensor, keys: Tensor, hidden: Tensor | None = None) -> Tensor:
+        """The share that each key has in the average, the null key last.
 
         Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``.
         """
-        return _softmax(self.scores(columns, keys), self.kappa)
+        pattern = self.pattern(_masked(self.scores(columns, keys), hidden))
+        return pattern if self.average == "literal" else pattern / pattern.sum(dim=-1, keepdim=True)
 
-    def forward(self, columns: Tensor, keys: Tensor, values: Tensor, hidden: Tensor | None = None) -> Tensor:
+    def hidden(self, columns: int, device: torch.device | None = None) -> Tensor | None:
+        """Where each of so many columns may not look, the null key included. Shape: ``(columns, columns + 1)``."""
+        if self.mask == "cross":
+            return None
+        every = torch.ones(columns, columns, dtype=torch.bool, device=device)
+        if self.mask == "offset":
+            seen = every.tril(-(self.offset or 0)).triu(-(self.offset or 0))
+            later = ~seen
+        else:
+            later = every.triu(1 if self.mask == "causal" else 0)
+        return later if self.null_key is None else nn.functional.pad(later, (0, 1))  # the null key is never hidden
+
+    def forward(self, columns: Any, keys: Any, values: Any, hidden: Tensor | None = None) -> Any:
         """The columns with what they found; ``hidden`` is true where a column may not look, ``(…, m, k + 1)``."""
-        scores = self.scores(columns, keys)
-        if hidden is not None:
-            scores = scores.masked_fill(hidden, -torch.inf)
-        values = torch.cat([values, self.null_value.expand(*values.shape[:-2], 1, -1)], dim=-2)
-        return columns + self.write(AVERAGES[self.average](scores, values, self.kappa))
+        if isinstance(columns, Exact):
+            return columns + self.write(self._exact(columns, keys, values))
+        scores = _masked(self.scores(columns, keys), hidden)
+        if self.null_value is not None:
+            values = torch.cat([values, self.null_value.expand(*values.shape[:-2], 1, -1)], dim=-2)
+        pattern = self.pattern(scores)
+        return columns + self.write(pattern @ values if self.average == "literal" else _over_sum(pattern, values))
+
+    def _exact(self, column: Exact, keys: list[Exact], values: list[Exact]) -> Exact:
+        """The average of the values that fit best."""
+        query, over = self.query(column), self.query.denominator
+        if self.null_key is not None and self.null_value is not None:
+            keys = [*keys, Exact(self.null_key.tolist(), over)]
+            values = [*values, Exact(self.null_value.tolist(), over)]
+        scores = [query.dot(key) for key in keys]
+        return average([-abs(score) for score in scores] if self.score == "-abs" else scores, values)
+
+    def describe(self, name: str) -> list[ir.Attention]:
+        """This head for :mod:`turing.ir`."""
+        at, over = f"{name}." if name else "", getattr(self.query, "denominator", 1)
+        maps = [ir.described(f"{at}{part}", getattr(self, part)) for part in ("query", "key", "value", "write")]
+        null = [
+            None if numbers is None else ir.Numbers(f"{at}{part}", numbers.detach(), over)
+            for part, numbers in (("null_key", self.null_key), ("null_value", self.null_value))
+        ]
+        kind = self.score, self.mask, self.offset, self.kappa, self.average
+        parts: Any = (*(part for (part,) in maps), *null, *kind)
+        return [ir.Attention(name, *parts)]
 
     def check(self) -> None:
-        """Raise unless the weights are hard in this number type: a key that misses gets the weight 0, exactly.
+        """Raise an error unless attention is hard in this number type: a key that misses gets a weight of exactly 0.
 
-        For that κ has to be large enough, and a score, a multiple of ½, must not be rounded. The average is then
-        exact where one key fits. Where several tie, it is exact as a ratio, and in general not as a literal sum.
+        For this, κ must be large enough, and no score, a multiple of ½, may be rounded. The average is then exact if
+        one key matches. If several tie, the ratio is exact, and the literal sum in general is not.
         """
+        if self.null_key is None or self.kappa is None:
+            return  # hard by itself
         dtype, bits = self.null_key.dtype, len(self.null_key) - 1
-        if self.kappa < (least := least_kappa(dtype)):
+        if self.kappa < (minimum := least_kappa(dtype)):
             raise ValueError(
-                f"κ = {self.kappa:g} is too small for {dtype}: a key that misses by {GAP} would keep a part of the "
-                f"weight. Take κ = {least} or more."
+                f"κ = {self.kappa:g} is too small for {dtype}: a key that misses by {GAP} would keep some "
+                f"weight. Take κ = {minimum} or more."
             )
-        if not self.kappa <= MOST:
-            raise ValueError(f"κ = {self.kappa:g} is infinite or no number. Take one from {least} to {MOST:.0e}.")
-        if bits > (most := int(2 / torch.finfo(dtype).eps)):
+        if not self.kappa <= MAX_KAPPA:
             raise ValueError(
-                f"{bits} bits are compared here, and {dtype} tells their scores apart up to {most} bits. "
+                f"κ = {self.kappa:g} is infinite or not a number. Take one from {minimum} to {MAX_KAPPA:.0e}."
+            )
+        if bits > (maximum := int(2 / torch.finfo(dtype).eps)):
+            raise ValueError(
+                f"{bits} bits are compared here, and {dtype} can tell scores apart only up to {maximum} bits. "
                 f"Take fewer bits, or a wider number type."
             )
 
     def extra_repr(self) -> str:
-        return f"κ={self.kappa:g}, {self.average}"
+        return "hard" if self.kappa is None else f"κ={self.kappa:g}, {self.average}"
+
+
+def _parameter(numbers: Tensor | None) -> nn.Parameter | None:
+    return None if numbers is None else nn.Parameter(numbers, requires_grad=numbers.is_floating_point())
+
+
+def _masked(scores: Tensor, hidden: Tensor | None) -> Tensor:
+    return scores if hidden is None else scores.masked_fill(hidden, -torch.inf)
 
 
 class Lookup(Attention):
-    """Finds the columns whose bits are those asked for, and fetches a part of them.
+    """Finds the column whose address is the one asked for, and fetches a part of it.
 
-    The bits on the places ``ask`` of a column are compared with those on the places ``at`` of the columns that it
-    looks at. What the one that fits has on the places ``fetch`` is added to the places ``into`` of the column that
-    asks. None among the places of ``ask`` or ``fetch`` stands for a fixed 1.
+    The bits at the places ``ask`` of a column are compared with the bits at the places ``at`` of the columns that it
+    looks at. The content of the places ``fetch`` of the column that matches is added to the places ``into`` of the
+    column that asks. None among the places of ``ask`` or ``fetch`` stands for a constant 1.
 
-    Bits become signs: 2x − 1 in the query and (2x − 1)/2 in the key. Each equal bit adds ½ to the score, each other
-    bit takes ½ away. The null key scores ½ less than a match, and ½ more than a column with one wrong bit.
+    Bits become signs: 2x − 1 in the query and (2x − 1)/2 in the key. Each equal bit adds ½ to the score, and each
+    different bit subtracts ½. The null key scores ½ less than a match, and ½ more than a column with one wrong bit.
     Shapes: columns ``(…, m, w)``, keys and values of k columns, to ``(…, m, w)``.
 
     >>> from turing.layout import Layout
@@ -184,7 +303,7 @@ class Lookup(Attention):
     >>> lookup(columns, *lookup.remember(columns))[:, x.found.slice].flatten().tolist()
     [0.0, 1.0]
 
-    Chapter: :doc:`/book/04_attention`.
+    Chapter: :doc:`/book/hard-attention`.
     """
 
     def __init__(
@@ -196,6 +315,7 @@ class Lookup(Attention):
         into: Iterable[int],
         kappa: float = KAPPA,
         average: str = "ratio",
+        mask: str = "causal",
     ):
         ask, at, fetch, into = list(ask), list(at), list(fetch), list(into)
         _check_pairs(width, ask, at, "ask", "at")
@@ -211,7 +331,7 @@ class Lookup(Attention):
                 bq[i] = 1  # asks for a 1
             else:
                 Wq[i, asked] = 2  # 2x - 1
-        bq[n], bk[n] = 1, 0  # a constant, for the null key's score
+        bq[n], bk[n] = 1, 0  # the constant for the null key's score
         for i, (source, target) in enumerate(zip(fetch, into, strict=True)):
             Wo[target, i] = 1
             if source is None:
@@ -222,15 +342,16 @@ class Lookup(Attention):
         query, key = Readout(Wq, bq), Readout(Wk, bk)
         value, write = Readout(Wv, bv), Readout(Wo, bo)
         null = null_key, torch.zeros(d)
-        super().__init__(query, key, value, write, *null, kappa, average)
+        super().__init__(query, key, value, write, *null, kappa, average, mask=mask)
 
 
-def _check_pairs(width: int, given: list[int | None], there: list[int], one: str, other: str) -> None:
-    if len(given) != len(there) or not there:
+def _check_pairs(width: int, sources: list[int | None], targets: list[int], source: str, target: str) -> None:
+    if len(sources) != len(targets) or not targets:
         raise ValueError(
-            f"{one} and {other} must name equally many places, at least one; {len(given)} and {len(there)} were given."
+            f"{source} and {target} must have the same number of places, at least one; "
+            f"{len(sources)} and {len(targets)} were given."
         )
-    _check_places(width, **{f"{other}[{k}]": place for k, place in enumerate(there)})
-    for k, place in enumerate(given):
+    _check_places(width, **{f"{target}[{k}]": place for k, place in enumerate(targets)})
+    for k, place in enumerate(sources):
         if place is not None:
-            _check_places(width, **{f"{one}[{k}]": place})
+            _check_places(width, **{f"{source}[{k}]": place})

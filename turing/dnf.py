@@ -2,7 +2,7 @@
 
 Theorem 6 and section 3.3 of the paper.
 
-Chapter: :doc:`/book/02_dnf`.
+Chapter: :doc:`/book/dnf`.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from turing.machine import TuringMachine
 
 __all__ = ["DNF", "Transition"]
 
-MOST_VARIABLES = 16  # a truth table has 2^n rows
-CHEAP = 8  # variables up to which minimising takes seconds at most
+MAX_VARIABLES = 16  # a truth table has 2^n rows
+CHEAP = 8  # variables; up to here, minimising takes a few seconds at most
 WEIGHT = {"1": 1, "0": -1, "-": 0}
-SIGNS = str.maketrans("∧∨¬⊕#", "&|~^?")  # no # may hide the rest
+SIGNS = str.maketrans("∧∨¬⊕#", "&|~^?")  # a # would turn the rest into a comment
 OPERATORS = {ast.BitAnd: and_, ast.And: and_, ast.BitOr: or_, ast.Or: or_, ast.BitXor: xor}
 
 
 class DNF(Circuit):
-    """A disjunction of clauses. Layer 1 holds a neuron for each clause, layers 2 and 3 are their OR.
+    """A disjunction of clauses. Layer 1 has a neuron for each clause, and layers 2 and 3 compute their OR.
 
-    A clause has a character for each variable: 1 if it must be true, 0 if it must be false, - if it does
-    not matter. If no two clauses can be true together, their OR is their sum, and two layers do;
-    ``exclusive=True`` insists on that, ``exclusive=False`` takes three layers in any case.
+    A clause has one character for each variable: 1 if it must be true, 0 if it must be false, - if it does not matter.
+    If no two clauses can be true together, their OR is their sum, and two layers are enough; ``exclusive=True`` insists
+    on that, and ``exclusive=False`` always takes three layers.
     Shapes: ``(…, variables)`` to ``(…, 1)``.
 
     >>> majority = DNF(["11-", "1-1", "-11"])
     >>> len(majority), majority(torch.tensor([[1, 0, 1], [0, 0, 1]])).flatten().tolist()
     (3, [1.0, 0.0])
 
-    Chapter: :doc:`/book/02_dnf`.
+    Chapter: :doc:`/book/dnf`.
     """
 
     def __init__(
@@ -71,36 +71,37 @@ class DNF(Circuit):
         minimise: bool = True,
         exclusive: bool | None = None,
     ) -> DNF:
-        """The network of a truth table: 2ⁿ values, the first for all variables 0, the last variable fastest.
+        """The network of a truth table: 2ⁿ values, first that for all variables 0; the last variable varies fastest.
 
-        Clauses are merged where that is cheap, up to 8 variables; without, there is one for each 1 in the
-        table, no two are true together, and two layers do. ``exclusive=True`` merges only if two layers do.
+        Up to 8 variables, where it is cheap, clauses are merged. Without merging there is one clause for each 1 in the
+        table, no two are true together, and two layers are enough. ``exclusive=True`` merges clauses only if two layers
+        are still enough.
 
         >>> DNF.of_table("0110").clauses, DNF.of_table("0111").clauses
         (('01', '10'), ('-1', '1-'))
         >>> len(DNF.of_table("0111")), len(DNF.of_table("0111", minimise=False))
         (3, 2)
 
-        Chapter: :doc:`/book/02_dnf`.
+        Chapter: :doc:`/book/dnf`.
         """
         if not isinstance(table, Iterable):
-            raise TypeError(f"A truth table is a text such as '0110' or a list, and {table!r} was given.")
+            raise TypeError(f"A truth table is a string such as '0110' or a list, and {table!r} was given.")
         values = [{"0": 0, "1": 1}.get(value, value) if isinstance(value, str) else value for value in table]
         if bad := [value for value in values if value not in (0, 1)]:
-            raise ValueError(f"A truth table holds 0 and 1, and {bad[0]!r} was given.")
+            raise ValueError(f"The values of a truth table are 0 and 1, and {bad[0]!r} was given.")
         n = max(len(values).bit_length() - 1, 0)
         if len(values) != 2**n:
             raise ValueError(f"A truth table of n variables has 2ⁿ rows: 1, 2, 4, 8, …, and {len(values)} were given.")
         variables = _variables(variables, n)
         if len(variables) != n:
             raise ValueError(
-                f"The {len(variables)} variables {' '.join(variables)} have a truth table of {2 ** len(variables)} "
+                f"A truth table of the {len(variables)} variables {' '.join(variables)} has {2 ** len(variables)} "
                 f"rows, and {len(values)} were given."
             )
         rows = ["".join(row) for row in product("01", repeat=n)]
         clauses = [row for row, value in zip(rows, values, strict=True) if value]
         merged = _merged(clauses, n) if minimise and 0 < n <= CHEAP else None
-        if merged is not None and not (exclusive and _both(merged)):
+        if merged is not None and not (exclusive and _overlap(merged)):
             clauses = merged
         return cls(clauses, variables, exclusive)
 
@@ -120,19 +121,19 @@ class DNF(Circuit):
         >>> net.variables, net.clauses
         (('a', 'b', 'c'), ('--1', '10-'))
 
-        Chapter: :doc:`/book/02_dnf`.
+        Chapter: :doc:`/book/dnf`.
         """
         tree, used = _parsed(expression)
         variables = _variables(used if variables is None else variables, 0)
         if missing := [name for name in used if name not in variables]:
             raise ValueError(
-                f"{_short(expression)} has the variable {missing[0]}, which is none of those given: "
+                f"{_short(expression)} has the variable {missing[0]}, which is not one of those given: "
                 f"{' '.join(variables)}."
             )
-        if len(variables) > MOST_VARIABLES:
+        if len(variables) > MAX_VARIABLES:
             raise ValueError(
-                f"{len(variables)} variables have a truth table of 2^{len(variables)} rows; "
-                f"at most {MOST_VARIABLES} variables are tried. Give the clauses themselves: DNF([...], variables)."
+                f"The truth table of {len(variables)} variables has 2^{len(variables)} rows; "
+                f"at most {MAX_VARIABLES} variables are allowed. Give the clauses themselves: DNF([...], variables)."
             )
         rows = torch.tensor(list(product((False, True), repeat=len(variables))))
         columns = dict(zip(variables, rows.T, strict=True))
@@ -149,10 +150,10 @@ class DNF(Circuit):
 class Transition(Circuit):
     """δ of a machine as two layers, W₁ of size (w + sg) × w and W₂ of size w × (w + sg) for s states and g symbols.
 
-    As in section 3.3 of the paper, layer 1 keeps the vector and appends a detector for each pair of state and
-    symbol, AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5;
-    a stay has none. It keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0.
-    Only W₂ depends on δ. Shapes: ``(…, w)`` to ``(…, w)``.
+    As in section 3.3 of the paper, layer 1 keeps the vector and appends a detector for each pair of state and symbol,
+    AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5, which a stay
+    leaves at 0. It keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0. Only W₂
+    depends on δ. Shapes: ``(…, w)`` to ``(…, w)``.
 
     >>> import turing
     >>> from turing.layout import state_vector
@@ -164,7 +165,7 @@ class Transition(Circuit):
       (1): Layer(89 → 59)
     )
 
-    Chapter: :doc:`/book/02_dnf`.
+    Chapter: :doc:`/book/dnf`.
     """
 
     def __init__(self, machine: TuringMachine, layout: Layout):
@@ -188,7 +189,7 @@ class Transition(Circuit):
 
 
 def _check_layout(machine: TuringMachine, layout: Layout) -> None:
-    """Each place that the transition reads or writes has its name in the layout."""
+    """Check that every place that the transition reads or writes has its name in the layout."""
     if not isinstance(machine, TuringMachine) or not isinstance(layout, Layout):
         raise TypeError(f"Transition takes a machine and then a layout, and {machine!r} and {layout!r} were given.")
     wanted = {"st": machine.states, "sym1": machine.symbols, "sym2": machine.symbols, "scr5": ("R", "L")}
@@ -196,22 +197,22 @@ def _check_layout(machine: TuringMachine, layout: Layout) -> None:
         if name not in layout.slices or set(labels) - set(layout[name].labels):
             raise ValueError(
                 f"The layout has no slice {name!r} with the labels {' '.join(labels)}. "
-                f"turing.layout.state_vector(machine, bits) makes one that fits."
+                f"turing.layout.state_vector(machine, bits) returns a layout that has them all."
             )
 
 
 def _detectors(pairs: Sequence[tuple[str, str]]) -> Layout:
     names = [f"{q} {a}" for q, a in pairs]
-    return Layout(det=names if len(set(names)) == len(names) else len(names))  # names with spaces may be read two ways
+    return Layout(det=names if len(set(names)) == len(names) else len(names))  # names with spaces may be ambiguous
 
 
-def _variables(given: str | Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """Names of variables, as a text with spaces or a sequence; x0, x1, … if none are given."""
-    if given is None:
+def _variables(variables: str | Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """The names of the variables, from a string with spaces or a sequence; x0, x1, … by default."""
+    if variables is None:
         return tuple(f"x{i}" for i in range(n))
-    if not isinstance(given, Iterable):
-        raise TypeError(f"Variables are a text such as 'a b' or a list of names, and {given!r} was given.")
-    names = tuple(given.split() if isinstance(given, str) else given)
+    if not isinstance(variables, Iterable):
+        raise TypeError(f"Variables are a string such as 'a b' or a list of names, and {variables!r} was given.")
+    names = tuple(variables.split() if isinstance(variables, str) else variables)
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"A variable has a name such as a or x1, and {name!r} was given.")
@@ -220,13 +221,13 @@ def _variables(given: str | Sequence[str] | None, n: int) -> tuple[str, ...]:
     return names
 
 
-def _clauses(given: Iterable[str], variables: str | Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Clauses, each once, and the names of their variables."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"DNF takes a list of clauses, such as ['10-', '--1'], and {given!r} was given.")
-    clauses = tuple(given)
+def _clauses(clauses: Iterable[str], variables: str | Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The clauses without repetitions, and the names of their variables."""
+    if isinstance(clauses, str) or not isinstance(clauses, Iterable):
+        raise TypeError(f"DNF takes a list of clauses, such as ['10-', '--1'], and {clauses!r} was given.")
+    clauses = tuple(clauses)
     if variables is None and not clauses:
-        raise ValueError("With no clause, the variables must be named, such as DNF([], 'a b').")
+        raise ValueError("If there are no clauses, the variables must be named, such as DNF([], 'a b').")
     names = _variables(variables, len(str(clauses[0])) if clauses else 0)
     for clause in clauses:
         if not isinstance(clause, str) or len(clause) != len(names) or set(clause) - set("01-"):
@@ -238,22 +239,22 @@ def _clauses(given: Iterable[str], variables: str | Sequence[str] | None) -> tup
 
 
 def _exclude_each_other(clauses: Sequence[str], variables: Sequence[str], insist: bool | None) -> bool:
-    """Can no two clauses be true together? If we insist, two that can are an error, with an input that shows it."""
-    both = _both(clauses)
-    if both and insist:
-        one, other, witness = both
+    """Whether no two clauses can be true together. With ``insist``, two that can are an error that shows an input."""
+    overlap = _overlap(clauses)
+    if overlap and insist:
+        one, other, witness = overlap
         values = " ".join(f"{name}={value}" for name, value in zip(variables, witness, strict=True))
         raise ValueError(
             f"The clauses {one} and {other} do not exclude each other: both are true for {values}. "
-            f"Leave exclusive out, and the network has a third layer."
+            f"Leave exclusive out, and the network will have a third layer."
         )
-    return not both
+    return not overlap
 
 
-def _both(clauses: Sequence[str]) -> tuple[str, str, str] | None:
-    """Two of several different clauses that are true together, and an input on which they are; None if none are."""
+def _overlap(clauses: Sequence[str]) -> tuple[str, str, str] | None:
+    """Two different clauses that can be true together, and an input on which they are; None if there are none."""
     if not any("-" in clause for clause in clauses):
-        return None  # each is true on a row of its own
+        return None  # each is true on one row, and no two on the same
     wants = torch.tensor([[WEIGHT[value] for value in clause] for clause in clauses], dtype=torch.int8)
     for j, clause in enumerate(clauses):
         opposed = (wants[:j] * wants[j] == -1).any(dim=1)
@@ -265,7 +266,7 @@ def _both(clauses: Sequence[str]) -> tuple[str, str, str] | None:
 
 
 def _merged(clauses: Sequence[str], n: int) -> list[str] | None:
-    """Fewer and shorter clauses for the same rows, by sympy's Quine–McCluskey; None if there are not fewer."""
+    """Fewer and shorter clauses for the same rows, by SymPy's Quine–McCluskey; None if there are not fewer."""
     from sympy import Symbol
     from sympy.logic.boolalg import And, Not, Or, SOPform, false, true
 
@@ -284,9 +285,9 @@ def _merged(clauses: Sequence[str], n: int) -> list[str] | None:
 
 
 def _parsed(expression: str) -> tuple[ast.expr, tuple[str, ...]]:
-    """The tree of an expression, of which every node is one that ``_value`` knows, and its names in order."""
+    """The tree of an expression, made only of nodes that ``_value`` can evaluate, and its names in order."""
     if not isinstance(expression, str):
-        raise TypeError(f"A Boolean expression is a text such as 'a & ~b | c', and {expression!r} was given.")
+        raise TypeError(f"A Boolean expression is a string such as 'a & ~b | c', and {expression!r} was given.")
     text = expression.translate(SIGNS).strip()
     try:
         tree = ast.parse(text, mode="eval").body
@@ -309,15 +310,15 @@ def _parsed(expression: str) -> tuple[ast.expr, tuple[str, ...]]:
             case ast.expr():
                 part = ast.get_source_segment(text, node)
                 raise ValueError(
-                    f"{_short(expression)} has the part {_short(part or '')}, which is not Boolean. "
-                    f"Names, 0, 1, & | ^ ~, and, or, not and brackets are."
+                    f"{_short(expression)} contains {_short(part or '')}, which is not Boolean. "
+                    f"Use names, 0, 1, & | ^ ~, and, or, not, and brackets."
                 )
     names.sort(key=lambda node: (node.lineno, node.col_offset))
     return tree, tuple(dict.fromkeys(node.id for node in names))
 
 
-def _value(tree: ast.expr, columns: Mapping[Any, Tensor]) -> Tensor:  # type: ignore[return]  # _parsed knows no other
-    """The column of a truth table that belongs to an expression, from the columns of its names and of 0 and 1."""
+def _value(tree: ast.expr, columns: Mapping[Any, Tensor]) -> Tensor:  # type: ignore[return]  # _parsed allows no other
+    """The truth table of an expression, from the columns of its names and of the constants 0 and 1."""
     match tree:
         case ast.Name():
             return columns[tree.id]

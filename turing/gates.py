@@ -1,8 +1,8 @@
-"""Logic gates as ReLU layers, and how a gate is put into a wider vector that it leaves otherwise alone.
+"""Logic gates as ReLU layers, and how to embed a gate in a wider vector whose other places it leaves unchanged.
 
 Propositions 2 to 5 and section 3.2 of the paper. Inputs and outputs are 0 or 1, exactly.
 
-Chapter: :doc:`/book/01_gates`.
+Chapter: :doc:`/book/gates`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from turing import ir
+from turing.arguments import integer
+
 if TYPE_CHECKING:
     from turing.layout import Layout
 
@@ -21,15 +24,15 @@ __all__ = ["AND", "NAND", "NOR", "NOT", "OR", "XOR", "Layer", "Readout", "embed"
 
 
 class Readout(nn.Module):
-    """x ↦ Wx + b, a linear layer with no ReLU behind it. Shapes: ``(…, width in)`` to ``(…, width out)``.
+    """x ↦ Wx + b, a linear layer with no ReLU after it. Shapes: ``(…, width in)`` to ``(…, width out)``.
 
     >>> Readout([[1, -2]], [0])(torch.tensor([1, 0]))
     tensor([1.], grad_fn=<ViewBackward0>)
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
-    layouts: list[Layout]  # of the vectors before and behind it, if somebody has named their places
+    layouts: list[Layout]  # of the vectors before and after it, if their places have names
 
     def __init__(self, weight: Tensor | Sequence, bias: Tensor | Sequence):
         super().__init__()
@@ -54,37 +57,45 @@ class Readout(nn.Module):
                 f"and a tensor of shape {tuple(x.shape)} was given."
             )
         if not x.is_floating_point():
-            x = x.to(self.weight.dtype)  # bits may come as int or bool; a float of another type is torch's to refuse
+            x = x.to(self.weight.dtype)  # bits may be int or bool; torch itself refuses floats of another type
         return F.linear(x, self.weight, self.bias)
+
+    def describe(self, name: str) -> list[ir.Layer]:
+        """This layer for :mod:`turing.ir`."""
+        return [ir.layer(name, self.weight, self.bias)]
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[1]} → {self.weight.shape[0]}"
 
 
 class Layer(Readout):
-    """x ↦ ReLU(Wx + b), the one kind of layer of which everything in this part of the book is made.
+    """x ↦ ReLU(Wx + b), the one kind of layer that everything in this part of the book is made of.
 
     >>> Layer([[1, 1]], [-1])
     Layer(2 → 1)
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def forward(self, x: Tensor) -> Tensor:
         """ReLU(Wx + b), for each vector of a batch."""
         return torch.relu(super().forward(x))
 
+    def describe(self, name: str) -> list[ir.Layer]:
+        """This layer for :mod:`turing.ir`."""
+        return [ir.layer(name, self.weight, self.bias, "relu")]
+
 
 class Circuit(nn.Sequential):
-    """Layers one after the other. A stretch of them, such as ``circuit[:2]``, is an ``nn.Sequential``.
+    """Layers one after the other. A slice of them, such as ``circuit[:2]``, is an ``nn.Sequential``.
 
     >>> XOR()[:2](torch.tensor([1, 0])).tolist()  # NAND, OR
     [1.0, 1.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
-    layouts: list[Layout]  # of the vectors before, between and behind the layers, if somebody has named their places
+    layouts: list[Layout]  # of the vectors before, between and after the layers, if their places have names
 
     if TYPE_CHECKING:
 
@@ -104,7 +115,7 @@ class NOT(Layer):
     >>> NOT()(torch.tensor([[0], [1]])).tolist()
     [[1.0], [0.0]]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self) -> None:
@@ -117,7 +128,7 @@ class AND(Layer):
     >>> AND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 0.0, 0.0, 1.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self, k: int = 2):
@@ -130,7 +141,7 @@ class NOR(Layer):
     >>> NOR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [1.0, 0.0, 0.0, 0.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self, k: int = 2):
@@ -143,7 +154,7 @@ class OR(Circuit):
     >>> OR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 1.0, 1.0, 1.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self, k: int = 2):
@@ -156,7 +167,7 @@ class NAND(Circuit):
     >>> NAND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [1.0, 1.0, 1.0, 0.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self, k: int = 2):
@@ -169,7 +180,7 @@ class XOR(Circuit):
     >>> XOR()(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 1.0, 1.0, 0.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self) -> None:
@@ -181,17 +192,17 @@ class XOR(Circuit):
 
 
 def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
-    """One layer that computes the gates and passes everything else on (section 3.2 of the paper).
+    """One layer that computes the gates and leaves everything else unchanged (section 3.2 of the paper).
 
-    A gate is given as ``(gate, inputs, output)``: where it reads, and the place that it overwrites.
-    All gates of a layer read the vector as it was before. OR, NAND and XOR take more than one
-    layer, so they are embedded layer by layer.
+    A gate is given as ``(gate, inputs, output)``: the places that it reads, and the place that it overwrites. All gates
+    of a layer read the vector as it was before the layer. OR, NAND and XOR have more than one layer; embed them layer
+    by layer.
 
     >>> both = embed(4, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2))
     >>> both(torch.tensor([1, 1, 1, 1])).tolist()
     [1.0, 1.0, 0.0, 1.0]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
     _check_places(width)
     W, b = torch.eye(width), torch.zeros(width)
@@ -205,7 +216,7 @@ def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
                 f"A gate is given with its places, as in (AND(2), [0, 2], 0), and {given!r} was given."
             ) from None
         if not isinstance(gate, Layer) or gate.weight.shape[0] != 1:
-            kind = repr(gate).split("(\n")[0]  # a sequence of layers is told in many lines
+            kind = repr(gate).split("(\n")[0]  # the repr of a sequence of layers has many lines
             raise TypeError(
                 f"embed takes gates of one neuron, NOT(), AND(k) and NOR(k), and {kind} was given. "
                 f"Embed a larger gate layer by layer, such as NOR and then NOT for OR."
@@ -215,7 +226,7 @@ def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
         if len(inputs) != gate.weight.shape[1]:
             raise ValueError(f"{gate} takes {gate.weight.shape[1]} inputs, and the places {inputs} were given.")
         if output in taken:
-            raise ValueError(f"Two gates write to place {output}. Give each gate an output of its own.")
+            raise ValueError(f"Two gates write to place {output}. Give each gate a different output.")
         taken.add(output)
         W[output] = 0
         W[output, inputs] = gate.weight.detach()[0].to(W.dtype)
@@ -224,27 +235,21 @@ def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
 
 
 def _floats(numbers: Tensor | Sequence) -> Tensor:
-    """A tensor of floats; a tensor that is one keeps its type."""
+    """The numbers as a tensor of floats; if they are one already, it keeps its type."""
     numbers = torch.as_tensor(numbers)
     return numbers if numbers.is_floating_point() else numbers.to(torch.get_default_dtype())
 
 
 def _inputs(k: int, gate: str) -> int:
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ValueError(f"{gate} takes a whole number of inputs from 1 up, and {gate}({k!r}) was asked for.")
-    return k
+    return integer(f"The number of inputs of {gate}", k, 1)
 
 
 def _check_places(width: int, **places: int) -> None:
-    """Each place is inside a vector of that width, and no two are the same."""
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise ValueError(f"A vector has a width of 1 or more, and the width {width!r} was given.")
+    """Check that each place is inside a vector of that width, and that no two are the same."""
+    integer("The width of a vector", width, 1)
     seen: dict[int, str] = {}
     for name, place in places.items():
-        if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < width:
-            raise ValueError(
-                f"{name} = {place!r} is no place in a vector of width {width}: its places are 0 to {width - 1}."
-            )
+        integer(name, place, 0, width - 1, what=f"a place in a vector of width {width}")
         if place in seen:
-            raise ValueError(f"{seen[place]} and {name} are the same place, {place}. Give them two different ones.")
+            raise ValueError(f"{seen[place]} and {name} are the same place, {place}. Give two different ones.")
         seen[place] = name

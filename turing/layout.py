@@ -1,4 +1,4 @@
-"""Named slices of a vector, so that a weight is read and written by name and not by index."""
+"""Named slices of a vector, so that weights are read and written by name instead of by index."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turing.arguments import integer
 from turing.machine import TuringMachine
 
 __all__ = ["Layout", "Slice", "state_vector"]
 
-# A family has one colour; its members are told apart by lightness, in per cent, and by their names.
+# A family has one colour; its members differ in lightness, in per cent, and in their names.
 FAMILIES = {"st": "#B3440E", "sym": "#0067A8", "pos": "#00734F", "scr": "#63636B"}
 LIGHTNESS = (100, 92, 84, 77, 70)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A stretch of places in a vector, with a name, a colour, and labels where its places have names.
+    """Consecutive places of a vector, with a name and a colour, and with labels if the places have names.
 
     >>> layout = Layout(st=["I", "R"], pos=3)
     >>> layout.pos
@@ -25,7 +26,7 @@ class Slice:
     >>> layout.pos[2], layout.st["R"], list(layout.pos)
     (4, 1, [2, 3, 4])
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Slice:
     labels: tuple[str, ...] = ()
 
     def __getitem__(self, key: int | str) -> int:
-        """The place in the whole vector of the k-th place of the slice, or of the one with a label."""
+        """The place in the vector of the slice's k-th place, or of the place with that label."""
         if isinstance(key, str):
             if key not in self.labels:
                 known = " ".join(self.labels) or f"none; its places are {self.name}[0] to {self.name}[{self.size - 1}]"
@@ -53,11 +54,11 @@ class Slice:
         return iter(range(self.start, self.start + self.size))
 
     def names(self) -> list[str]:
-        """The names of its places: ``pos3[6]``, ``st[R]``, or the bare name if there is only one place."""
+        """The names of its places: ``pos3[6]``, ``st[R]``, or only ``carry`` for a slice of one place."""
         return [self.name_of(k) for k in range(self.size)]
 
     def name_of(self, k: int) -> str:
-        """The name of the k-th of its places."""
+        """The name of its k-th place."""
         if self.labels:
             return f"{self.name}[{self.labels[k]}]"
         return self.name if self.size == 1 else f"{self.name}[{k}]"
@@ -69,7 +70,7 @@ class Slice:
 
     @property
     def colour(self) -> str:
-        """A CSS colour that follows the page; ink for a slice of no family."""
+        """A CSS colour that follows the page; the colour of ink if the slice belongs to no family."""
         family = "pos" if self.name == "p" else self.name.rstrip("0123456789")  # p is a position too
         if family not in FAMILIES:
             return "var(--turing-ink,#1B1F27)"
@@ -94,13 +95,13 @@ class Layout:
     >>> (layout + Layout(out=1)).width
     9
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     def __init__(self, /, **slices: int | Sequence[str]):
         self.slices: dict[str, Slice] = {}
         self.width = 0
-        places: Any  # it is looked at below
+        places: Any  # checked below
         for name, places in slices.items():
             if name.startswith("_") or hasattr(Layout, name) or name in ("slices", "width"):
                 raise ValueError(f"The name {name!r} is taken: layout.{name} means something else. Choose another.")
@@ -119,11 +120,11 @@ class Layout:
 
     def __getitem__(self, name: str) -> Slice:
         if name not in self.slices:
-            raise KeyError(f"There is no slice {name!r}. The slices: {' '.join(self.slices)}")
+            raise KeyError(f"This layout has no slice {name!r}. Its slices: {' '.join(self.slices)}")
         return self.slices[name]
 
     def __getattr__(self, name: str) -> Slice:
-        slices = vars(self).get("slices", {})  # a copy in the making has none yet
+        slices = vars(self).get("slices", {})  # there are none while it is being copied
         if name not in slices:
             raise AttributeError(f"This layout has no slice {name!r}. Its slices: {' '.join(slices)}")
         return slices[name]
@@ -148,7 +149,7 @@ class Layout:
     def of(self, index: int) -> Slice:
         """The slice that a place belongs to.
 
-        Chapter: :doc:`/book/01_gates`.
+        Chapter: :doc:`/book/gates`.
         """
         for part in self:
             if isinstance(index, int) and part.start <= index < part.start + part.size:
@@ -158,7 +159,7 @@ class Layout:
     def name(self, index: int) -> str:
         """The name of a place.
 
-        Chapter: :doc:`/book/01_gates`.
+        Chapter: :doc:`/book/gates`.
         """
         part = self.of(index)
         return part.name_of(index - part.start)
@@ -166,7 +167,7 @@ class Layout:
     def names(self) -> list[str]:
         """The names of all places.
 
-        Chapter: :doc:`/book/01_gates`.
+        Chapter: :doc:`/book/gates`.
         """
         return [name for part in self for name in part.names()]
 
@@ -183,12 +184,11 @@ def state_vector(machine: TuringMachine, bits: int) -> Layout:
     >>> layout.width, layout.name(36), layout.name(1)
     (59, 'pos3[6]', 'st[R]')
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
     if not isinstance(machine, TuringMachine):
         raise TypeError(f"state_vector takes a TuringMachine, and {machine!r} was given.")
-    if isinstance(bits, bool) or not isinstance(bits, int) or bits < 1:
-        raise ValueError(f"A position has at least one bit, and bits={bits!r} was given.")
+    bits = integer("bits", bits, 1, what="the length of a position")
     return Layout(
         st=machine.states,
         sym1=machine.symbols,

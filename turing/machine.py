@@ -1,6 +1,6 @@
 """Turing machines and the plain interpreter that every network is checked against.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from turing import arguments
+from turing.arguments import count, listed
 
 __all__ = ["Configuration", "Run", "TuringMachine"]
 
@@ -20,19 +22,19 @@ Rules = Mapping[tuple[str, str], Rule]
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of a machine, or of a network that simulates one, ended with.
+    """How a run of a machine, or of a network that simulates one, ended.
 
-    ``status`` is ``"halted"``; ``"jammed"``, when no rule applies (``state`` and ``steps``
-    are those of the last step that had one); or ``"limit"``, when ``max_steps`` are done.
-    ``tape`` maps each cell that is not blank to its symbol. ``trace`` runs the machine
-    again, lazily, and yields ``steps + 1`` configurations.
+    ``status`` is ``"halted"``; ``"jammed"`` if no rule applied (``state`` and ``steps`` are then those of the last step
+    that had one); or ``"limit"`` if ``max_steps`` steps were made. ``tape`` maps each cell that is not blank to its
+    symbol. ``trace`` runs the machine again, lazily, and yields ``steps + 1`` configurations. Two runs are equal if the
+    machine did the same in both, whatever number of micro-steps a network needed for it.
 
     >>> import turing
     >>> run = turing.zoo["balanced_parentheses"].run("B()E")
     >>> print(run)
     halted in state T after 9 steps, head on cell 1, 3 cells not blank
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     status: str
@@ -40,7 +42,7 @@ class Run:
     steps: int
     head: int
     tape: Mapping[int, str]
-    micro_steps: int
+    micro_steps: int = field(compare=False)
     _trace: Callable[[], Iterator[Configuration]] = field(repr=False, compare=False)
 
     @property
@@ -49,19 +51,19 @@ class Run:
 
     def __str__(self) -> str:
         return (
-            f"{self.status} in state {self.state} after {_count(self.steps, 'step')}, "
-            f"head on cell {self.head}, {_count(len(self.tape), 'cell')} not blank"
+            f"{self.status} in state {self.state} after {count(self.steps, 'step')}, "
+            f"head on cell {self.head}, {count(len(self.tape), 'cell')} not blank"
         )
 
 
 class Configuration:
     """State, head and tape after ``step`` steps; ``symbol`` is the one under the head.
 
-    The newest configuration of a trace owns the tape. An older one remembers only the cell
-    that the next step wrote and what stood there before, so a trace never copies the tape,
-    and a configuration that you keep still answers for its own moment, by undoing what came after.
+    The newest configuration of a trace owns the tape. An older one remembers only the cell that the next step wrote and
+    what stood there before, so a trace never copies the tape. A configuration that you keep can still answer for its
+    own moment: it undoes what came after it.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     __slots__ = ("step", "state", "head", "symbol", "_blank", "_cells", "_undo")
@@ -108,7 +110,7 @@ class Configuration:
         mine, theirs = (self.step, self.state, self.head), (other.step, other.state, other.head)
         return mine == theirs and self.tape == other.tape
 
-    __hash__ = None  # type: ignore[assignment]  # Python's way to say that there is none
+    __hash__ = None  # type: ignore[assignment]  # which is how Python marks a type as unhashable
 
     def __str__(self) -> str:
         """The tape with the head in brackets, as in Figure 1 of the paper: ``R  B[(])E``."""
@@ -130,17 +132,17 @@ class Configuration:
 class TuringMachine:
     """A Turing machine M = (Q, Γ, δ, q₀, F) with a two-way infinite tape (Definition 1).
 
-    ``delta`` maps ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a move
-    of -1, 0 or +1, and may leave pairs out; rows of five, ``(state, symbol, next state,
-    symbol to write, move)``, do as well. States and symbols are any non-empty strings.
-    ``alphabet`` names symbols that a word may hold though no rule mentions them.
+    ``delta`` maps ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a move of -1, 0 or +1, and need
+    not have a rule for every pair. A list of rows ``(state, symbol, next state, symbol to write, move)`` is accepted
+    too. States and symbols are any non-empty strings. ``alphabet`` names symbols that a word may contain although no
+    rule mentions them.
 
     >>> flip = TuringMachine({("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1),
     ...                       ("A", "_"): ("halt", "_", 0)}, "A", {"halt"}, "_")
     >>> flip.run("0110").tape
     {0: '1', 1: '0', 2: '0', 3: '1'}
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     delta: Rules
@@ -149,7 +151,7 @@ class TuringMachine:
     blank: str
     alphabet: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
-    if TYPE_CHECKING:  # more may be given than is kept
+    if TYPE_CHECKING:  # it accepts more types than the fields have
 
         def __init__(
             self,
@@ -184,22 +186,22 @@ class TuringMachine:
                 )
         if self.initial not in self.states:
             raise ValueError(
-                f"The initial state {self.initial!r} is on no rule. "
-                f"The states of the rules are: {_listed(self.states)}."
+                f"The initial state {self.initial!r} appears in no rule. "
+                f"The states of the rules are: {listed(self.states)}."
             )
         if self.blank not in self.symbols:
             raise ValueError(
                 f"The blank {self.blank!r} is not in the alphabet of the rules: "
-                f"{_listed(self.symbols)}. Choose one of these as the blank, or give "
-                f"alphabet=[{self.blank!r}] if no rule is to mention it."
+                f"{listed(self.symbols)}. Choose one of these as the blank, or pass "
+                f"alphabet=[{self.blank!r}] if no rule mentions it."
             )
         # Canonical order, so that compiled weights are the same everywhere.
-        put(self, "states", _first(self.initial, self.states))
-        put(self, "symbols", _first(self.blank, self.symbols))
+        put(self, "states", _put_first(self.initial, self.states))
+        put(self, "symbols", _put_first(self.blank, self.symbols))
 
     @cached_property
     def _rules(self) -> dict[tuple[str, str], Rule]:
-        """δ as a plain dict: the fast one, for our own loops."""
+        """δ as a plain dict, which is faster than the read-only view in ``delta``."""
         return _rules(self.delta)
 
     @cached_property
@@ -217,11 +219,11 @@ class TuringMachine:
     def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
         """Run on ``word``, whose first symbol is on cell 0, under the head.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
-        word = _word(word)  # the trace reads it again
+        word = arguments.word(word)  # the trace reads it again
         tape = self.tape(word)
-        state, head, steps, jammed = self._advance(tape, self.initial, 0, _limit(max_steps))
+        state, head, steps, jammed = self._advance(tape, self.initial, 0, arguments.step_limit(max_steps))
         return self._run(tape, state, head, steps, jammed, partial(self.trace, word, steps))
 
     def _advance(
@@ -231,7 +233,7 @@ class TuringMachine:
         head: int,
         limit: int,
     ) -> tuple[str, int, int, bool]:
-        """Up to ``limit`` steps, in place: the oracle of the library."""
+        """Make up to ``limit`` steps and change the tape in place. Every network is checked against this loop."""
         rules, blank, steps = self._rules, self.blank, 0
         while steps < limit:
             rule = rules.get((state, tape.get(head, blank)))
@@ -265,9 +267,9 @@ class TuringMachine:
         R  B[(])E
         R  B([)]E
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
-        return self._configurations(self.tape(word), _limit(max_steps))
+        return self._configurations(self.tape(word), arguments.step_limit(max_steps))
 
     def _configurations(self, tape: dict[int, str], limit: int) -> Iterator[Configuration]:
         now = Configuration(0, self.initial, 0, tape, self.blank)
@@ -277,18 +279,18 @@ class TuringMachine:
             yield now
 
     def tape(self, word: Iterable[str]) -> dict[int, str]:
-        """The word as cells 0, 1, 2, …; a string is one symbol a character."""
-        tape, known = dict(enumerate(_word(word))), set(self.symbols)
+        """The word on cells 0, 1, 2, …; each character of a string is one symbol."""
+        tape, known = dict(enumerate(arguments.word(word))), set(self.symbols)
         for cell, symbol in tape.items():
             if not isinstance(symbol, str) or symbol not in known:
                 raise ValueError(
                     f"Symbol {symbol!r} (cell {cell} of the word) is not in this machine's "
-                    f"alphabet: {_listed(sorted(self.symbols))}."
+                    f"alphabet: {listed(sorted(self.symbols))}."
                 )
         return tape
 
     def text(self, tape: Mapping[int, str]) -> str:
-        """The stretch of tape from the first cell that is not blank to the last, as a string.
+        """The tape from the first cell that is not blank to the last, as a string.
 
         >>> import turing
         >>> m = turing.zoo["binary_increment"]
@@ -302,11 +304,11 @@ class TuringMachine:
     def rename(self, states: Mapping[str, str] = {}, symbols: Mapping[str, str] = {}) -> TuringMachine:
         """The same machine with other names; names that are not mentioned stay.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
         for kind, names, known in (("State", states, self.states), ("Symbol", symbols, self.symbols)):
             for name in names.keys() - set(known):
-                raise ValueError(f"{kind} {name!r} is not on this machine: {_listed(known)}.")
+                raise ValueError(f"{kind} {name!r} is not on this machine: {listed(known)}.")
             new: set[str] = set()
             for name in (names.get(name, name) for name in known):
                 if name in new:
@@ -325,16 +327,16 @@ class TuringMachine:
     def parse(cls, text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
         """Read a machine in any known text format; see :mod:`turing.formats`.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
         from turing.formats import parse
 
         return parse(text, format, alphabet)
 
     def dumps(self, format: str = "json") -> str:
-        """Write the machine as text in that format; see :mod:`turing.formats`.
+        """Write the machine as text in the format named; see :mod:`turing.formats`.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
         from turing.formats import dumps
 
@@ -357,8 +359,8 @@ class TuringMachine:
 
     def __repr__(self) -> str:
         return (
-            f"<TuringMachine: {_count(len(self.states), 'state')}, {_count(len(self.symbols), 'symbol')}, "
-            f"{_count(len(self._rules), 'rule')}>"
+            f"<TuringMachine: {count(len(self.states), 'state')}, {count(len(self.symbols), 'symbol')}, "
+            f"{count(len(self._rules), 'rule')}>"
         )
 
 
@@ -408,34 +410,5 @@ def _check_name(kind: str, name: object) -> None:
         raise ValueError(f"{kind}s are text, and {name!r} has half a character in it (a lone surrogate).")
 
 
-def _word(word: Iterable[str]) -> str | tuple[str, ...]:
-    if isinstance(word, str):
-        return word
-    if isinstance(word, (bytes, set, frozenset, Mapping)) or not isinstance(word, Iterable):
-        raise ValueError(f"A word is a string or a sequence of symbols, and {word!r} was given.")
-    return tuple(word)
-
-
-def _limit(max_steps: int) -> int:
-    try:
-        limit = -1 if isinstance(max_steps, bool) else index(max_steps)
-    except TypeError:
-        limit = -1
-    if limit < 0:
-        raise ValueError(f"max_steps is a whole number from 0 up, and {max_steps!r} was given.")
-    return limit
-
-
-def _first(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _put_first(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return (name, *(other for other in names if other != name))
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names for a message, cut where there are too many to read."""
-    names = list(names)
-    shown = " ".join(name if name.strip() and name.isprintable() else repr(name) for name in names[:30])
-    return shown if len(names) <= 30 else f"{shown} … ({len(names)} in all)"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
