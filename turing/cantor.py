@@ -1,6 +1,6 @@
-"""A stack in one number: section 6.2 of the paper, over exact fractions, whole numbers and floats.
+"""A stack in one number: section 6.2 of the paper, over exact fractions, integers and floats.
 
-Chapter: :doc:`/book/06_cantor`.
+Chapter: :doc:`/book/cantor-stacks`.
 """
 
 from __future__ import annotations
@@ -12,27 +12,30 @@ from math import isfinite
 from numbers import Integral, Rational, Real
 from typing import Any
 
+from turing.arguments import integer
+
 __all__ = ["Cantor", "DepthError", "Stack"]
 
 PRECISION = {"float32": 24, "float64": 53}  # bits of a significand
 ARITHMETICS = ("exact", "scaled", *PRECISION)
-KINDS = {"exact": (Rational, "a Fraction"), "scaled": (Integral, "a whole number")}  # of a stack; else a float
+KINDS = {"exact": (Rational, "a Fraction"), "scaled": (Integral, "an integer")}  # otherwise a float
 Number = Fraction | int | float
 
 
 class DepthError(OverflowError):
-    """A stack is as deep as its arithmetic can hold, and one more symbol would push the bottom one out.
+    """A stack is as deep as its arithmetic can hold, and one more symbol would lose the one at the bottom.
 
-    Chapter: :doc:`/book/06_cantor`.
+    Chapter: :doc:`/book/cantor-stacks`.
     """
 
 
 class Cantor:
-    """The encoding Σ dᵢ / bⁱ of a stack, the top first, where dᵢ is one of two digits of the base b.
+    """The encoding Σ dᵢ / bⁱ of a stack, the top first, where each dᵢ is one of two digits in base b.
 
-    ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: whole numbers that stand
-    for multiples of 1 / b^places. ``depth`` is how many symbols it holds, None for any number. If b is a power of two,
-    every push and pop down to that depth is exact; in other bases floats round, and it is the paper's estimate.
+    ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: integers that stand for
+    multiples of 1 / b^places. ``depth`` is how many symbols it can hold, None if there is no limit. If b is a power of
+    two, every push and pop up to that depth is exact; in other bases floats round, and the depth is the paper's
+    estimate.
 
     >>> code = Cantor()
     >>> code.encode([1, 0, 1]), code.top(code.encode([1, 0, 1])), code.decode(Fraction(55, 64))
@@ -40,7 +43,7 @@ class Cantor:
     >>> Cantor(arithmetic="float32").depth, Cantor(40, (31, 39), "float64").depth
     (12, 9)
 
-    Chapter: :doc:`/book/06_cantor`.
+    Chapter: :doc:`/book/cantor-stacks`.
     """
 
     def __init__(
@@ -53,15 +56,14 @@ class Cantor:
             raise ValueError(
                 'Give places=K, the number of digits that are kept, with arithmetic="scaled" and only there.'
             )
-        if places is not None and (type(places) is not int or places < 1):
-            raise ValueError(f"places is a whole number, 1 or more, and {places!r} was given.")
+        places = None if places is None else integer("places", places, 1)
         self.base, self.digits, self.arithmetic = base, (digits[0], digits[1]), arithmetic
         self.unit: Number = {"exact": Fraction(1), "scaled": base ** (places or 0)}.get(arithmetic, 1.0)
-        self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else _same
+        self.round: Callable[[Number], Number] = _float32 if arithmetic == "float32" else _unrounded
         self.depth: int | Any = places if arithmetic != "exact" else None  # None if there is no limit
         if arithmetic in PRECISION:
             self.depth = depth_of(base, PRECISION[arithmetic])
-        self.rounds = arithmetic in PRECISION and base & (base - 1) != 0  # also where there is room
+        self.rounds = arithmetic in PRECISION and base & (base - 1) != 0  # even if the stack has room
 
     @classmethod
     def of(cls, base: int, rho: Number, **options: Any) -> Cantor:
@@ -70,35 +72,34 @@ class Cantor:
         >>> Cantor.of(4, 1 / 2).digits, Cantor.of(40, 2).digits
         ((1, 3), (31, 39))
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         if not isinstance(rho, Real) or not isfinite(rho) or 4 * rho != int(4 * rho):
-            raise ValueError(f"4ρ has to be a whole number, such as 2 for ρ = 1/2, and ρ = {rho} was given.")
+            raise ValueError(f"4ρ must be an integer, such as 2 for ρ = 1/2, and ρ = {rho} was given.")
         if type(base) is not int:
-            raise ValueError(f"A base is a whole number, such as 4, and {base!r} was given.")
+            raise ValueError(f"The base is an integer, such as 4, and {base!r} was given.")
         return cls(base, (base - 1 - int(4 * rho), base - 1), **options)
 
     def push(self, value: Number, symbol: int) -> Number:
         """The stack with a symbol on top: (q + d) / b.
 
-        Refused if the bottom symbol would be lost. But in a base that is
-        no power of two floats round at nearly every push, and only
-        ``encode`` and ``Stack``, which count, refuse.
+        Raises :class:`DepthError` if the bottom symbol would be lost. In a base that is not a power of two, floats
+        round at nearly every push, so only ``encode`` and ``Stack``, which count the symbols, can raise it.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         self._check(value)
         digit = self._digit(symbol) * self.unit
         total = self.round(value + digit)
-        whole = self.arithmetic == "scaled"
-        lost = total % self.base if whole else total - digit != value
+        scaled = self.arithmetic == "scaled"
+        lost = total % self.base if scaled else total - digit != value
         if lost and not self.rounds:
             raise DepthError(self.full(self.depth + 1))
-        return total // self.base if whole else self.round(total / self.base)
+        return total // self.base if scaled else self.round(total / self.base)
 
     def _digit(self, symbol: int) -> int:
         if symbol not in (0, 1):
-            raise ValueError(f"A stack here holds 0 and 1, and {symbol!r} was pushed.")
+            raise ValueError(f"The symbols on a stack are 0 and 1, and {symbol!r} was pushed.")
         return self.digits[int(symbol)]
 
     def _check(self, value: Number) -> None:
@@ -110,11 +111,9 @@ class Cantor:
             )
 
     def pop(self, value: Number) -> Number:
-        """The stack without its top: bq − d₀τ − (d₁ − d₀)ζ.
+        """The stack without its top: bq − d₀τ − (d₁ − d₀)ζ. An empty stack stays empty.
 
-        An empty one stays empty.
-
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         (d0, d1), (tau, zeta) = self.digits, self.neurons(value)
         y = self.round(self.base * value)
@@ -123,10 +122,9 @@ class Cantor:
         return self._clamp(y)
 
     def neurons(self, value: Number) -> tuple[Number, Number]:
-        """τ = σ(bq), whether there is a symbol, and ζ = σ(bq − d₀ − 1),
-        the top symbol; in units of the arithmetic.
+        """τ = σ(bq), whether there is a symbol, and ζ = σ(bq − d₀ − 1), the top symbol, in units of the arithmetic.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         self._check(value)
         y = self.round(self.base * value)
@@ -137,23 +135,23 @@ class Cantor:
         return min(max(x, 0 * self.unit), self.unit)
 
     def nonempty(self, value: Number) -> int:
-        """1 if there is a symbol, 0 if the stack is empty: τ, rounded, since floats may be a little off.
+        """1 if there is a symbol, 0 if the stack is empty: τ, rounded because floats may be slightly off.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         return int(2 * self.neurons(value)[0] > self.unit)
 
     def top(self, value: Number) -> int:
         """The top symbol, 0 for an empty stack: ζ, rounded.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         return int(2 * self.neurons(value)[1] > self.unit)
 
     def encode(self, symbols: Iterable[int]) -> Number:
-        """The number of a stack, given from the top down.
+        """The number of a stack whose symbols are given from the top down.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         symbols = list(symbols)
         if self.depth is not None and len(symbols) > self.depth:
@@ -163,16 +161,16 @@ class Cantor:
             for symbol in reversed(symbols):
                 value = self.push(value, symbol)
             return value
-        whole = 0
+        numerator, denominator = 0, self.base ** len(symbols)
         for digit in [self._digit(symbol) for symbol in reversed(symbols)][::-1]:
-            whole = whole * self.base + digit
-        places = self.base ** len(symbols)
-        return Fraction(whole, places) if self.arithmetic == "exact" else whole * (self.unit // places)
+            numerator = numerator * self.base + digit
+        exact = self.arithmetic == "exact"
+        return Fraction(numerator, denominator) if exact else numerator * (self.unit // denominator)
 
     def decode(self, value: Number) -> list[int]:
-        """The symbols of a number from the top down. A float is popped until it is empty, or as often as it has depth.
+        """The symbols of a number from the top down. A float is popped until it is empty, at most ``depth`` times.
 
-        Chapter: :doc:`/book/06_cantor`.
+        Chapter: :doc:`/book/cantor-stacks`.
         """
         if self.arithmetic not in PRECISION:
             return [self.digits.index(digit) for digit in self._digits_of(value)]
@@ -183,17 +181,17 @@ class Cantor:
         return symbols
 
     def _digits_of(self, value: Number) -> list[int]:
-        """The digits of an exact number, the top first. All at once: this is faster than to pop them."""
+        """The digits of an exact number, the top first. Reading them all at once is faster than popping them."""
         self._check(value)
         v = Fraction(value) / Fraction(self.unit if self.arithmetic == "scaled" else 1)
         places = v.denominator.bit_length()  # b^places is a multiple of the denominator, if any power of b is
-        whole, rest = divmod(v * self.base**places, 1)
+        number, remainder = divmod(v * self.base**places, 1)
         digits: list[int] = []
         for _ in range(places):
-            whole, digit = divmod(whole, self.base)
-            if digit or digits:  # zeros below the bottom are no symbols
+            number, digit = divmod(number, self.base)
+            if digit or digits:  # zeros below the bottom are not symbols
                 digits.append(digit)
-        if whole or rest or not set(digits) <= set(self.digits):
+        if number or remainder or not set(digits) <= set(self.digits):
             raise ValueError(
                 f"{value!s:.40} is not the number of a stack in base {self.base} with digits {self.digits}. "
                 f"Take one that encode or push has given."
@@ -201,7 +199,7 @@ class Cantor:
         return digits[::-1]
 
     def full(self, depth: int | str) -> str:
-        """What is wrong with a stack of that depth."""
+        """The message for a stack of that depth, which is too deep."""
         instead = 'arithmetic="exact"'
         if self.arithmetic == "scaled":
             instead += ", or more places"
@@ -216,7 +214,7 @@ class Cantor:
 
 
 class Stack:
-    """A stack that is kept as one number, and that refuses the push that would lose its bottom symbol.
+    """A stack kept as one number, which refuses the push that would lose its bottom symbol.
 
     >>> stack = Stack(Cantor(arithmetic="float32"), [1] * 12)
     >>> stack.push(0)
@@ -225,17 +223,17 @@ class Stack:
     turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one \
 would be lost. Use arithmetic="float64" (26 symbols) or "exact".
 
-    Chapter: :doc:`/book/06_cantor`.
+    Chapter: :doc:`/book/cantor-stacks`.
     """
 
     def __init__(self, code: Cantor, symbols: Iterable[int] = ()):
         symbols = list(symbols)
         self.code, self.value = code, code.encode(symbols)
-        self._pushed = symbols[::-1]  # only to notice that floats have lost one
+        self._pushed = symbols[::-1]  # only to notice if floats have lost one
 
     @property
     def depth(self) -> int:
-        """How many symbols are on it."""
+        """How many symbols are on the stack."""
         return len(self._pushed)
 
     def push(self, symbol: int) -> None:
@@ -245,7 +243,7 @@ would be lost. Use arithmetic="float64" (26 symbols) or "exact".
         self._pushed.append(symbol)
 
     def pop(self) -> int | None:
-        """Take the top symbol off; None if there is none."""
+        """Remove the top symbol and return it; None if the stack is empty."""
         if not self.depth:
             return None
         top, pushed = self.code.top(self.value), self._pushed.pop()
@@ -262,7 +260,7 @@ would be lost. Use arithmetic="float64" (26 symbols) or "exact".
 
 
 def depth_of(base: int, precision: int) -> int:
-    """The most digits of a base that so many bits hold, ⌊precision / log₂ b⌋: the greatest k with b^k ≤ 2^precision."""
+    """How many digits of a base so many bits hold, ⌊precision / log₂ b⌋: the greatest k with b^k ≤ 2^precision."""
     depth = 0
     while base ** (depth + 1) <= 2**precision:
         depth += 1
@@ -270,7 +268,7 @@ def depth_of(base: int, precision: int) -> int:
 
 
 def check_digits(base: int, digits: tuple[int, int]) -> None:
-    """Two digits of the base, apart enough for top and emptiness to be seen in one neuron each."""
+    """Check that two digits are far enough apart for one neuron to read the top, and another whether there is one."""
     pair = isinstance(digits, (tuple, list)) and len(digits) == 2
     if (
         not pair
@@ -279,12 +277,12 @@ def check_digits(base: int, digits: tuple[int, int]) -> None:
         or digits[1] >= base
     ):
         raise ValueError(
-            f"base={base!r} with digits={digits!r} was given. The digits are whole numbers, the first at least 1, the "
-            f"second at least 2 more and below the base, such as (1, 3) for base 4."
+            f"base={base!r} with digits={digits!r} was given. The digits are integers, the first at least 1, the "
+            f"second at least 2 more than the first and below the base, such as (1, 3) for base 4."
         )
 
 
-def _same(x: Number) -> Number:
+def _unrounded(x: Number) -> Number:
     return x
 
 

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from itertools import chain, islice
+from math import inf
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turing.layout import Layout
-from turing.machine import TuringMachine, _count, _word
+from turing import arguments
+from turing.machine import TuringMachine
 
-__all__ = ["Divergence", "Report", "verify"]
+if TYPE_CHECKING:
+    from turing.construction import Construction
+
+__all__ = ["Approx", "Divergence", "Report", "verify"]
 
 BATCH = 256  # words that are run at once
 
 
-class Network(Protocol):
-    """What :func:`verify` asks of a network; whatever :func:`turing.compile` returns has it."""
+class Approx(NamedTuple):
+    """An expected number that floats may miss by as much as the tolerance.
 
-    @property
-    def slack(self) -> Fraction | int: ...
-
-    def layout_of(self, name: str) -> Layout: ...
-
-    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[Mapping[str, Any]]: ...
-
-    def expected(
-        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
-    ) -> Iterator[Mapping[str, Mapping[str, Any]]]: ...
-
-
-class Near(NamedTuple):
-    """An expected number that floats may miss by as much as the slack."""
+    Chapter: :doc:`/book/ss95`.
+    """
 
     value: Fraction | int
-    slack: Fraction | int
+    tolerance: Fraction | int
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where a network first gave another number than the machine's own trace asks for.
+    """Where a network first gave a number that differs from what the machine's own trace requires.
 
-    Chapter: :doc:`/book/05_wcm`.
+    ``step`` is a step of the machine; ``number`` counts the passes of the network, of which a step may take several.
+
+    Chapter: :doc:`/book/wcm21`.
     """
 
     word: Sequence[str]
@@ -52,13 +47,15 @@ class Divergence:
     place: str
     given: float
     expected: float
+    number: int
 
     def __str__(self) -> str:
         word = self.word if isinstance(self.word, str) else " ".join(self.word)
         given = f"{self.given:.9g}"  # the digits of float32, unless it takes more to see the difference
         given = repr(self.given) if float(given) == self.expected else given
+        pass_ = "" if self.number == self.step else f" (pass {self.number})"
         return (
-            f"On the word {word!r}, at step {self.step}, layer {self.layer} gives {self.place} = {given} "
+            f"On the word {word!r}, at step {self.step}{pass_}, layer {self.layer} gives {self.place} = {given} "
             f"instead of {self.expected:g}."
         )
 
@@ -67,11 +64,14 @@ class Divergence:
 class Report:
     """What :func:`verify` compared, and the first divergence of each word that has one. True if none has.
 
-    Chapter: :doc:`/book/05_wcm`.
+    ``steps`` are those of the machine, ``passes`` those of the network.
+
+    Chapter: :doc:`/book/wcm21`.
     """
 
     words: int
     steps: int
+    passes: int
     numbers: int
     divergences: tuple[Divergence, ...]
 
@@ -79,106 +79,142 @@ class Report:
         return not self.divergences
 
     def __str__(self) -> str:
-        done = f"{_count(self.words, 'word')}, {_count(self.steps, 'step')}, {_count(self.numbers, 'number')} compared"
+        passes = "" if self.passes == self.steps else f" in {self.passes:,} passes"
+        done = f"{arguments.count(self.words, 'word')}, {arguments.count(self.steps, 'step')}{passes}"
+        done += f", {arguments.count(self.numbers, 'number')} compared"
         if self:
             return f"{done}: no divergence."
-        return f"{done}: {_count(len(self.divergences), 'word')} with a divergence. {self.divergences[0]}"
+        return f"{done}: {arguments.count(len(self.divergences), 'word')} with a divergence. {self.divergences[0]}"
 
 
 def verify(
-    network: Network,
+    network: Construction,
     machine: TuringMachine,
     words: Iterable[Iterable[str]],
     max_steps: int | None = None,
-    **options: str,
+    engine: str = "torch",
+    tolerance: float | None = None,
 ) -> Report:
     """Run a network and a machine in lock-step on words, and compare every number inside the network.
 
     What the numbers have to be comes from the machine's trace, by a specification that has no weights. After its
-    first divergence a word is compared no further. For a transformer ``engine`` is an option, as in its ``run``.
+    first divergence a word is compared no further. ``engine`` is that of ``run``; ``tolerance`` is by how much a number
+    may be off; by default the network decides, and allows nothing where its arithmetic is exact.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]
     >>> print(verify(turing.compile(m, "wcm21", T=100), m, ["B()E", "B)(E"]))
     2 words, 12 steps, 16,956 numbers compared: no divergence.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+    from turing.construction import Construction
+
     if isinstance(words, str):
         raise ValueError(f"verify takes a list of words, and the one word {words!r} was given. Write [{words!r}].")
     if not isinstance(machine, TuringMachine) or not isinstance(words, Iterable):
         raise TypeError(f"verify takes a network, its machine and words, and {machine!r} and {words!r} were given.")
-    if not hasattr(network, "expected"):
+    if not isinstance(network, Construction):
         raise TypeError(
             f"verify takes a network that turing.compile made, and {type(network).__name__} was given. "
             f"Its numbers have no specification to be compared with."
         )
-    words, steps, numbers, divergences = iter(words), 0, 0, []
-    count = 0
-    while batch := [_word(word) for word in islice(words, BATCH)]:
-        count += len(batch)
-        for done, compared, divergence in _lockstep(network, machine, batch, max_steps, options):
-            steps, numbers = steps + done, numbers + compared
-            divergences += [divergence] if divergence else []
-    return Report(count, steps, numbers, tuple(divergences))
+    if tolerance is not None and (not isinstance(tolerance, Real) or not 0 <= tolerance < inf):
+        raise ValueError(f"A tolerance is a number from 0 up, and {tolerance!r} was given.")
+    room = None if tolerance is None else Fraction(float(tolerance))
+    words = iter(words)
+    results: list[tuple[int, int, int, Divergence | None]] = []
+    while batch := [arguments.word(word) for word in islice(words, BATCH)]:
+        results += _lockstep(network, machine, batch, max_steps, engine, room)
+    steps, passes, numbers = (
+        sum(column) for column in zip((0, 0, 0), *(result[:3] for result in results), strict=True)
+    )
+    return Report(len(results), steps, passes, numbers, tuple(found for *_, found in results if found))
 
 
 def _lockstep(
-    network: Network,
+    network: Construction,
     machine: TuringMachine,
     words: Sequence[Sequence[str]],
     max_steps: int | None,
-    options: dict[str, str],
-) -> list[tuple[int, int, Divergence | None]]:
-    """Steps and numbers compared on each word, and its first divergence."""
+    engine: str,
+    tolerance: Fraction | None,
+) -> list[tuple[int, int, int, Divergence | None]]:
+    """Steps, passes and numbers compared on each word, and its first divergence."""
     expected = [network.expected(machine, word, max_steps) for word in words]
-    results: list[tuple[int, int, Divergence | None]] = [(0, 0, None)] * len(words)
-    going = list(range(len(words)))
-    vectors = network.vectors(words, max_steps, **options)
-    step = 0
+    results: list[tuple[int, int, int, Divergence | None]] = [(0, 0, 0, None)] * len(words)
+    running = list(range(len(words)))
+    vectors = network.vectors(words, max_steps, engine)
+    number = 0
     where: list[tuple[str, str, str]] = []  # where in the network each number is
     index: dict[tuple[str, str], int] = {}  # its place among them
-    while going:
-        wanted = {i: layers for i in going if (layers := next(expected[i], None)) is not None}
-        going, step = list(wanted), step + 1
-        if not going:
+    while running:
+        wanted = {i: one for i in running if (one := next(expected[i], None)) is not None}
+        running, number = list(wanted), number + 1
+        if not running:
             break
-        given, names = next(vectors), list(wanted[going[0]])
+        given, names = next(vectors), list(wanted[running[0]].vectors)
         if not where:
-            layouts = [(layer, network.layout_of(layer)) for layer in names]
-            where = [(layer, part.name, name) for layer, layout in layouts for part in layout for name in part.names()]
+            where = [place for layer in names for place in _places(network, layer, given[layer])]
             index = {(layer, name): place for place, (layer, _, name) in enumerate(where)}
         targets = [
-            {index[layer, name]: x for layer, part in wanted[i].items() for name, x in part.items()} for i in going
+            {index[layer, name]: x for layer, part in wanted[i].vectors.items() for name, x in part.items()}
+            for i in running
         ]
         wrong: dict[int, Divergence] = {}
-        for row, place, found, target in _differences([given[layer] for layer in names], going, targets, network.slack):
-            if going[row] not in wrong:
-                wrong[going[row]] = Divergence(words[going[row]], step, *where[place], found, target)
-        for i in going:
-            results[i] = (results[i][0] + 1, results[i][1] + len(where), wrong.get(i))
-        going = [i for i in going if i not in wrong]
+        different = _differences([given[layer] for layer in names], running, targets, network.tolerance, tolerance)
+        for row, place, found, target in different:
+            i = running[row]
+            if i not in wrong:
+                wrong[i] = Divergence(words[i], wanted[i].step, *where[place], found, target, number)
+        for i in running:
+            results[i] = wanted[i].step, number, results[i][2] + len(where), wrong.get(i)
+        running = [i for i in running if i not in wrong]
     return results
 
 
+def _places(network: Construction, layer: str, given: Any) -> list[tuple[str, str, str]]:
+    """Layer, slice and name of every number that leaves a layer; of a row of cells, cell by cell."""
+    names = [(part.name, name) for part in network.layout_of(layer) for name in part.names()]
+    if network.loop.state != "cells":
+        return [(layer, *name) for name in names]
+    return [(layer, part, f"{name} of cell {k}") for k in range(len(given[0])) for part, name in names]
+
+
 def _differences(
-    given: Iterable[Any], going: list[int], targets: list[dict[int, Any]], slack: Fraction | int
+    given: Iterable[Any],
+    running: list[int],
+    targets: list[dict[int, Any]],
+    usual: Fraction | int,
+    tolerance: Fraction | None,
 ) -> Iterator[tuple[int, int, float, float]]:
-    """Where the numbers of a step are not those expected: row, place, and both numbers. What is not named is 0."""
+    """Where the numbers of a pass are not those expected: row, place, and both numbers. What is not named is 0."""
     import torch
 
     given = list(given)
-    if isinstance(given[0], torch.Tensor):
-        found = torch.cat([numbers[going] for numbers in given], dim=-1).double().cpu()
+    exact = not isinstance(given[0], torch.Tensor)
+    if not exact and not any(isinstance(x, Approx) for numbers in targets for x in numbers.values()):
+        found = torch.cat([numbers[running].flatten(1) for numbers in given], dim=-1).double().cpu()
         target = torch.zeros_like(found)
         for row, numbers in enumerate(targets):
-            target[row, list(numbers)] = torch.tensor(list(numbers.values()), dtype=torch.float64)
-        for row, place in (~(found == target)).nonzero().tolist():
+            target[row, list(numbers)] = torch.tensor(list(map(float, numbers.values())), dtype=torch.float64)
+        off = float(usual if tolerance is None else tolerance)
+        wrong = ~(found == target) if not off else ~((found - target).abs() <= off)
+        for row, place in wrong.nonzero().tolist():
             yield row, place, found[row, place].item(), target[row, place].item()
         return
-    for row, i in enumerate(going):  # fractions, compared as such
-        for place, number in enumerate(x for numbers in given for x in numbers[i]):
+    for row, i in enumerate(running):  # fractions, compared as such
+        every = chain.from_iterable(_flat(numbers[i]) for numbers in given)
+        for place, number in enumerate(every):
             wanted = targets[row].get(place, 0)
-            wanted, room = wanted if isinstance(wanted, Near) else (wanted, slack)
-            if number != number or abs(Fraction(number) - wanted) > room:  # nan is not even itself
+            wanted, room = wanted if isinstance(wanted, Approx) else (wanted, usual)
+            room = room if tolerance is None else tolerance
+            if number != number or abs(number) == float("inf") or abs(Fraction(number) - wanted) > room:
                 yield row, place, float(number), float(wanted)
+
+
+def _flat(vector: Any) -> Iterable[Any]:
+    """The numbers of a vector, or of a row of them."""
+    if hasattr(vector, "flatten"):
+        return vector.flatten().tolist()
+    return vector if not isinstance(vector, list) or not isinstance(vector[0], Sequence) else chain(*vector)

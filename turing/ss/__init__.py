@@ -1,11 +1,10 @@
 """The recurrent network of Siegelmann and Sontag (1992, 1995), section 6 of the paper.
 
-Chapter: :doc:`/book/07_ss`.
+Chapter: :doc:`/book/ss95`.
 """
 
-from turing.ss.layers import Saturated
-from turing.ss.network import StackNetwork
+from turing.ss.network import Guard, StackNetwork
 from turing.ss.simulator import Description, Simulator
 from turing.ss.turing_machine import SS95, SS95RealTime
 
-__all__ = ["SS95", "Description", "SS95RealTime", "Saturated", "Simulator", "StackNetwork"]
+__all__ = ["SS95", "Description", "Guard", "SS95RealTime", "Simulator", "StackNetwork"]

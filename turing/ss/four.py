@@ -9,26 +9,26 @@ import torch
 
 from turing.cantor import Cantor
 from turing.layout import Layout
-from turing.ss.layers import Row, Rows, Saturated
-from turing.stack import EMPTY, StackMachine
+from turing.modules import Rational, Row, Rows
+from turing.stack_machine import EMPTY, StackMachine
 
 OPERATIONS = ("noop", "push0", "push1", "pop")
-MOST_WEIGHTS = 50_000_000  # in a matrix: it takes 16 bytes for each
+MAX_WEIGHTS = 50_000_000  # in a matrix: each takes 8 bytes
 
 
-def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Saturated]:
+def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Rational]:
     """The layers F4, F3, F2 and F1 by name.
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     rules = list(machine.rules.items())
     wide, long = len(machine.states) + 4 * p, max(len(rules), len(machine.states)) + 4 * p
     largest = long * (wide if weights == "closed" else long)
-    if largest > MOST_WEIGHTS:
+    if largest > MAX_WEIGHTS:
         raise ValueError(
-            f"In four layers {machine!r} takes a matrix of up to {largest:,} weights, and {MOST_WEIGHTS:,} are the "
-            f"most that are built. Take a machine with fewer states or symbols"
+            f"In four layers {machine!r} takes a matrix of up to {largest:,} weights, and at most "
+            f"{MAX_WEIGHTS:,} are built. Take a machine with fewer states or symbols"
             + ("." if weights == "closed" else ', or weights="closed".')
         )
     column = Layout(st=machine.states, q=p)
@@ -86,17 +86,17 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
     F1: Rows = {column.st[state]: {applied.st[state]: 1} for state in machine.states}
     F1 |= {column.q[i]: {applied[name][i]: 1 for name in OPERATIONS} for i in range(p)}
     return {
-        "F4": Saturated(column, seen, F4, arithmetic=code.arithmetic),
-        "F3": Saturated(seen, detected, F3, arithmetic=code.arithmetic),
-        "F2": Saturated(detected, applied, F2, list(detected.q), code.arithmetic),
-        "F1": Saturated(applied, column, F1, arithmetic=code.arithmetic),
+        "F4": Rational(column, seen, F4, arithmetic=code.arithmetic),
+        "F3": Rational(seen, detected, F3, arithmetic=code.arithmetic),
+        "F2": Rational(detected, applied, F2, last=list(detected.q), arithmetic=code.arithmetic),
+        "F1": Rational(applied, column, F1, arithmetic=code.arithmetic),
     }
 
 
 def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int) -> list[dict[int, int]]:
     """For each feature what it adds to each place, so that every configuration gets what is wanted, by least squares.
 
-    ``features`` has a row for each configuration. The solution is rounded to whole numbers.
+    ``features`` has a row for each configuration. The solution is rounded to integers.
     """
     target = torch.zeros(len(wanted), width, dtype=torch.float64)
     for row, effect in enumerate(wanted):
@@ -104,7 +104,7 @@ def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int) -> 
             target[row, place] = value
     found = torch.linalg.lstsq(features.double(), target, driver="gelsd").solution
     if (found - found.round()).abs().max() > 1e-6:
-        raise ArithmeticError("The least-squares solution is not one of whole numbers.")
+        raise ArithmeticError("The least-squares solution is not made of integers.")
     return [{place: int(row[place].round()) for place in row.round().nonzero().flatten().tolist()} for row in found]
 
 

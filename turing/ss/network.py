@@ -4,56 +4,40 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from fractions import Fraction
-from itertools import product
-from math import lcm
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from turing import arguments, ir
 from turing.cantor import PRECISION, Cantor, DepthError, Number
-from turing.layout import Layout, Slice
-from turing.machine import _limit, _listed
+from turing.exact import Exact
+from turing.layout import Layout
+from turing.modules import TYPES
 from turing.ss.four import OPERATIONS, four_layers, operation_name
-from turing.ss.layers import TYPES, Layers
 from turing.ss.realtime import classes_of, one_layer
-from turing.stack import Moment, StackMachine, StackRun
+from turing.stack_machine import StackConfiguration, StackMachine, StackRun
 
-__all__ = ["Reading", "StackNetwork"]
+__all__ = ["Guard", "StackNetwork", "StackReading"]
 
-CLEAR = 4  # a detector that is read as 0 or 1 is no further from it than 1 / CLEAR
+CLEAR = 4  # a detector that is read as 0 or 1 differs from it by at most 1 / CLEAR
 WEIGHTS = ("closed", "least squares")
+Vectors = dict[str, Any]  # by layer: tensors, lists of floats, or exact vectors
 
 
-class Reading(NamedTuple):
-    """What a step has done: the state it leads to, the operation on each stack, and what its detectors took for the
-    tops, before the step in version 4 and after it in version 1. No state where no rule applied.
+class StackReading(NamedTuple):
+    """What a step has done: the state it leads to, the operation on each stack, and what its detectors take for the
+    tops, before the step in version 4 and after it in version 1. There is no state where no rule applied.
+
+    Chapter: :doc:`/book/ss95`.
     """
 
     state: str | None
     operations: tuple[str, ...] = ()
     tops: tuple[str | None, ...] = ()
-
-
-class Scaled(Sequence[Number]):
-    """Whole numbers that stand for multiples of 1 / unit, read as fractions."""
-
-    def __init__(self, numbers: list[int], unit: int):
-        self.numbers, self.unit = numbers, unit
-
-    def __getitem__(self, i: Any) -> Any:
-        return Scaled(self.numbers[i], self.unit) if isinstance(i, slice) else Fraction(self.numbers[i], self.unit)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def __repr__(self) -> str:
-        return f"Scaled({list(self)})"
-
-
-Vectors = dict[str, Sequence[Number]]
-Followed = tuple[Vectors, Reading, list[list[str]]]  # a step, and what has been pushed on the stacks, the top last
 
 
 class StackNetwork(nn.Module):
@@ -64,13 +48,15 @@ class StackNetwork(nn.Module):
     (10p² − 1 − 4p, 10p² − 1) for version 1, unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in
     the paper.
 
-    >>> from turing.stack import balanced
+    >>> from turing.stack_machine import balanced
     >>> net = StackNetwork(balanced(), arithmetic="float32")
     >>> net.run("(())").state, [layer.weight.shape[0] for layer in net.layers.values()]
     ('T', [10, 18, 12, 6])
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
+
+    layers: Any  # an nn.ModuleDict whose values are turing.modules.Rational
 
     def __init__(
         self,
@@ -102,13 +88,17 @@ class StackNetwork(nn.Module):
         self.machine, self.version, self.arithmetic = machine, version, arithmetic
         self.code = Cantor(base, digits, arithmetic)
         build = four_layers if version == 4 else one_layer
-        self.layers = Layers(build(machine, self.code, weights))
+        self.layers = nn.ModuleDict(build(machine, self.code, weights))
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
-        self.slack = self.slack_after(1, self.code.depth)  # the most that the number of a stack may be off
+        self.tolerance = self.tolerance_after(1, self.code.depth)  # at most, for the number of a stack
         self.keys, self.rules = list(machine.rules), list(machine.rules.values())
         self.classes = classes_of(machine)
+        self._of_rules = [
+            StackReading(target, tuple(operation_name(machine, operation) for operation in operations), tuple(tops))
+            for (_, *tops), (target, *operations) in machine.rules.items()
+        ]
 
-    def slack_after(self, steps: int, deepest: int | Any) -> Fraction:
+    def tolerance_after(self, steps: int, deepest: int | Any) -> Fraction:
         """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
         nothing, unless floats round in this base.
 
@@ -116,7 +106,7 @@ class StackNetwork(nn.Module):
         multiplies what is there by b, up to b^depth for a stack that is emptied, and twice more for pops of what is
         left of it.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         if not self.code.rounds:
             return Fraction(0)
@@ -124,24 +114,38 @@ class StackNetwork(nn.Module):
         grown = 3 * min(steps * base ** (deepest + 2), most)
         return min(Fraction(grown, 2 ** PRECISION[self.arithmetic]), Fraction(1, CLEAR))
 
-    def forward(self, column: Tensor) -> Tensor:
-        """One step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
+    def forward(self, column: Any) -> Any:
+        """One step, on a tensor, ``(…, w)`` to ``(…, w)``, or in exact arithmetic on an exact vector."""
         for layer in self.layers.values():
             column = layer(column)
         return column
 
-    def initial(self, *stacks: Iterable[str], state: str | None = None) -> list[Number]:
-        """The first column in the numbers of the arithmetic: the state, and the stacks as numbers.
+    def check(self) -> None:
+        """Raise unless the parameters are of the type of the arithmetic, and read them anew.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
+        """
+        for parameter in self.parameters():
+            if parameter.dtype != TYPES[self.arithmetic]:
+                raise TypeError(
+                    f"This network was built for {self.arithmetic}, and its weights are of {parameter.dtype}, which "
+                    f"holds another depth. Build it with the arithmetic that you want."
+                )
+        for layer in self.layers.values():
+            layer.forget()
+
+    def initial(self, *stacks: Iterable[str], state: str | None = None) -> list[float] | Exact:
+        """The first column, as floats or as an exact vector: the state, and the stacks as numbers.
+
+        Chapter: :doc:`/book/ss95`.
         """
         stacks = self.machine.stacks(*stacks)
-        column: list[Number] = [0 * self.code.unit] * self.layout.width
+        column: list[Any] = [0 * self.code.unit] * self.layout.width
         state = self.machine.initial if state is None else state
         starts = self.machine.states if self.version == 4 else [target for target, *_ in self.classes]
         if state not in starts:
             raise ValueError(
-                f"A run cannot begin in state {state!r}. It can in these: {_listed(dict.fromkeys(starts))}."
+                f"A run cannot begin in state {state!r}. It can in these: {arguments.listed(dict.fromkeys(starts))}."
             )
         values = [self.code.encode(map(self.machine.symbols.index, stack)) for stack in stacks]
         places = self.layout.q if self.version == 4 else self.layout.noop
@@ -149,15 +153,25 @@ class StackNetwork(nn.Module):
             column[i] = value
         if self.version == 4:
             column[self.layout.st[state]] = self.code.unit
-            return column
-        k = starts.index(state)
-        for v in product(range(3), repeat=self.machine.p):
-            if all(level <= self._level(stack) for level, stack in zip(v, stacks, strict=True)):
-                column[self.detector(k, v)] = self.code.unit
-        return column
+        else:
+            k = starts.index(state)
+            for v in product(range(3), repeat=self.machine.p):
+                if all(level <= self._level(stack) for level, stack in zip(v, stacks, strict=True)):
+                    column[self.detector(k, v)] = self.code.unit
+        return Exact.of(column) if self.arithmetic == "exact" else column
 
     def _level(self, stack: Sequence[str]) -> int:
         return 1 + self.machine.symbols.index(stack[0]) if stack else 0
+
+    def vector(self, column: Any) -> Any:
+        """A column of numbers as the layers take it: a tensor, or an exact vector.
+
+        Chapter: :doc:`/book/ss95`.
+        """
+        if self.arithmetic == "exact":
+            return column if isinstance(column, Exact) else Exact.of(column)
+        like = next(self.parameters())
+        return torch.as_tensor(column, dtype=like.dtype, device=like.device)
 
     def detector(self, k: int, levels: tuple[int, ...]) -> int:
         """The place of the detector of version 1 for a class of steps and what the stacks begin with."""
@@ -166,70 +180,50 @@ class StackNetwork(nn.Module):
             place = 3 * place + level
         return self.layout.det[place]
 
-    def steps(self, column: Sequence[Number]) -> Iterator[Vectors]:
-        """For each step, from a first column on, every vector by the name of the layer that it leaves.
+    def steps(self, column: Any) -> Iterator[Vectors]:
+        """For each step, from a first column on, every vector by the name of the layer that it leaves: a list of
+        floats, or an exact vector.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
-        return self._exact(column) if self.arithmetic == "exact" else self._floats(column)
+        return map(_numbers, self._steps(column))
 
-    @torch.no_grad()
-    def _floats(self, column: Sequence[Any]) -> Iterator[Vectors]:
-        for weight in self.parameters():
-            if weight.dtype != TYPES[self.arithmetic]:
-                raise TypeError(
-                    f"This network was built for {self.arithmetic}, and its weights are of {weight.dtype}, which holds "
-                    f"another depth. Build it with the arithmetic that you want."
-                )
-        x = torch.tensor(column, dtype=weight.dtype, device=weight.device)
+    def _steps(self, column: Any) -> Iterator[Vectors]:
+        self.check()
+        x, layers = self.vector(column), list(self.layers.items())
         while True:
-            found: Vectors = {"column": x.tolist()}
-            for name, layer in self.layers.items():
-                x = layer(x)
-                found[name] = x.tolist()
-            yield found
+            vectors = {"column": x}
+            with nullcontext() if self.arithmetic == "exact" else torch.no_grad():
+                for name, layer in layers:
+                    x = vectors[name] = layer(x)
+            yield vectors
+            x = self.reduced(x)
 
-    def _exact(self, column: Sequence[Any]) -> Iterator[Vectors]:
-        base, layers = self.code.base, {name: layer.whole() for name, layer in self.layers.items()}
-        unit = lcm(*(value.denominator for value in column))
-        x = [int(value * unit) for value in column]
-        while True:
-            found: Vectors = {"column": Scaled(x, unit)}
-            for name, layer in layers.items():
-                x, unit = layer(x, unit)
-                found[name] = Scaled(x, unit)
-            while unit > 1 and unit % base == 0 and all(value % base == 0 for value in set(x)):
-                x, unit = [value // base for value in x], unit // base
-            yield found
+    def reduced(self, x: Any) -> Any:
+        """A column over the least power of the base; a tensor stays as it is."""
+        return x.reduced(self.code.base) if isinstance(x, Exact) else x
 
-    def read(self, vectors: Vectors) -> Reading:
+    def read(self, vectors: Vectors) -> StackReading:
         """What a step has done, as its own detectors say.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         if self.version == 4:
-            fired = self._fired(vectors["F3"], self.layers["F3"].layouts[1].rule)
-            if fired is None:
-                return Reading(None)
-            key, rule = self.keys[fired], self.rules[fired]
-            return Reading(rule[0], tuple(operation_name(self.machine, operation) for operation in rule[1:]), key[1:])
-        found, p, det = vectors["step"], self.machine.p, self.layout.det
-        k = self._fired(found, range(det.start, det.start + det.size, 3**p))
+            fired = self._fired(*_at(vectors["F3"], slice(len(self.rules))))  # they come first
+            return StackReading(None) if fired is None else self._of_rules[fired]
+        p, (found, one) = self.machine.p, _at(vectors["step"], self.layout.det.slice)
+        k = self._fired(found[:: 3**p], one)
         if k is None:
-            return Reading(None)
-        levels = (
-            sum(2 * found[self.detector(k, tuple(level * (j == i) for j in range(p)))] > 1 for level in (1, 2))
-            for i in range(p)
-        )
-        return Reading(self.classes[k][0], self.classes[k][1:], tuple((None, *self.machine.symbols)[n] for n in levels))
+            return StackReading(None)
+        tops = (None, *self.machine.symbols)
+        levels = (sum(2 * found[3**p * k + level * 3 ** (p - 1 - i)] > one for level in (1, 2)) for i in range(p))
+        return StackReading(self.classes[k][0], self.classes[k][1:], tuple(tops[level] for level in levels))
 
-    def _fired(self, found: Sequence[Number], places: Slice | range) -> int | None:
-        """Which of some detectors is 1; None if none is."""
-        numbers, one = (found.numbers, found.unit) if isinstance(found, Scaled) else (found, 1)
-        values = [numbers[place] for place in places]
+    def _fired(self, values: list[Any], one: int) -> int | None:
+        """Which of some detectors is 1; None if none is. The values are multiples of 1 / one."""
         fired = [n for n, value in enumerate(values) if not CLEAR * value <= one]
         if len(fired) > 1 or any(not CLEAR * (one - values[n]) <= one for n in fired):
-            shown = ", ".join(f"{float(found[places[n]]):.3g}" for n in fired)
+            shown = ", ".join(f"{float(values[n] / one):.3g}" for n in fired)
             raise ArithmeticError(
                 f"One detector should be 1 and the others 0, and these are not 0: {shown}. {self.why()}"
             )
@@ -241,120 +235,162 @@ class StackNetwork(nn.Module):
             return "The numerators are not those of this machine any more. Build the network again."
         return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
 
-    def stacks(self, column: Sequence[Number]) -> tuple[Number, ...]:
+    def stacks(self, column: Any) -> tuple[Number, ...]:
         """The stacks of a column as numbers.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         if self.version == 4:
             return tuple(column[i] for i in self.layout.q)
         return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
 
-    def follow(self, *stacks: Sequence[str], state: str | None = None) -> Iterator[tuple[Vectors, Reading]]:
-        """The steps from these stacks on, with their readings.
+    def follow(self, *stacks: Iterable[str], state: str | None = None) -> Iterator[tuple[Vectors, StackReading]]:
+        """The steps from these stacks on, with their readings, under guard: see :class:`Guard`.
 
-        The operations read are done on stacks of symbols as well. A step that makes a stack deeper than the arithmetic
-        can hold is refused, and so is one that takes something else for the top of a stack, or that finds no rule where
-        the machine has one.
-
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
-        return ((vectors, reading) for vectors, reading, _ in self._follow(stacks, state))
+        return ((_numbers(vectors), reading) for vectors, reading, _ in self._follow(stacks, state))
 
-    def _follow(self, stacks: Sequence[Iterable[str]], state: str | None = None) -> Iterator[Followed]:
-        stacks, state = self.machine.stacks(*stacks), self.machine.initial if state is None else state
-        held = [list(reversed(stack)) for stack in stacks]  # the top last
-        for number, vectors in enumerate(self.steps(self.initial(*stacks, state=state)), start=1):
+    def _follow(
+        self, stacks: Iterable[Iterable[str]], state: str | None = None
+    ) -> Iterator[tuple[Vectors, StackReading, Guard]]:
+        stacks = self.machine.stacks(*stacks)
+        guard = Guard(self, stacks, state)
+        for vectors in self._steps(self.initial(*stacks, state=state)):
             reading = self.read(vectors)
-            if reading.state is None:
-                self._jams(number, state, held)
-            state = reading.state
-            if self.version == 4:
-                self._agree(number, reading.tops, held)
-            for i, operation in enumerate(reading.operations):
-                if operation.startswith("push"):
-                    held[i].append(self.machine.symbols[int(operation[-1])])
-                elif operation == "pop" and held[i]:
-                    held[i].pop()
-                if self.code.depth is not None and len(held[i]) > self.code.depth:
-                    raise DepthError(f"At step {number}, on stack {i}: {self.code.full(len(held[i]))}")
-            if self.version == 1:
-                self._agree(number, reading.tops, held)
-            yield vectors, reading, held
+            guard.enter(reading)
+            yield vectors, reading, guard
+            guard.step += 1
 
-    def _jams(self, number: int, state: str | None, held: list[list[str]]) -> None:
-        """Where no rule applies in the network, the machine has none."""
-        tops = [stack[-1] if stack else None for stack in held]
-        if (state, *tops) in self.machine.rules:
-            raise ArithmeticError(
-                f"At step {number} no rule applies in the network, where the machine has one for state {state!r} with "
-                f"{', '.join(map(repr, tops))} on top. {self.why()}"
-            )
-
-    def _agree(self, number: int, tops: tuple[str | None, ...], held: list[list[str]]) -> None:
-        """What the detectors take for the tops is what has been pushed."""
-        for i, (top, stack) in enumerate(zip(tops, held, strict=False)):
-            if top != (stack[-1] if stack else None):
-                raise ArithmeticError(
-                    f"At step {number} the network takes {top!r} for the top of stack {i}, where "
-                    f"{stack[-1] if stack else None!r} is. {self.why()}"
-                )
-
-    def _symbols(self, vectors: Vectors, held: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    def _symbols(self, vectors: Vectors, guard: Guard) -> tuple[tuple[str, ...], ...]:
         """The stacks that the last of the vectors of a step stands for. In a base in which floats round, that is what
         was pushed and not popped: the number is near it, and no more can be said.
         """
-        if self.slack:
-            return tuple(tuple(reversed(stack)) for stack in held)
-        values = self.stacks(vectors["F1" if self.version == 4 else "step"])
+        if self.tolerance:
+            return tuple(tuple(reversed(stack)) for stack in guard.stacks)
+        values = self.stacks(_numbers(vectors)["F1" if self.version == 4 else "step"])
         return tuple(tuple(self.machine.symbols[bit] for bit in self.code.decode(value)) for value in values)
 
-    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
-        """Run the network, and yield the moments that its columns stand for. Every stack is decoded at every step; a
-        run decodes the last ones only.
+    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[StackConfiguration]:
+        """Run the network, and yield the configurations that its columns stand for. Every stack is decoded at every
+        step; a run decodes the last ones only.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
-        return self._moments(self.machine.stacks(*stacks), _limit(max_steps))
+        return self._configurations(self.machine.stacks(*stacks), arguments.step_limit(max_steps))
 
-    def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
-        yield Moment(0, self.machine.initial, stacks)
-        for number, (vectors, reading, held) in self._steps(stacks, limit):
-            yield Moment(number, reading.state, self._symbols(vectors, held))  # type: ignore[arg-type]  # _steps gives one
+    def _configurations(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[StackConfiguration]:
+        yield StackConfiguration(0, self.machine.initial, stacks)
+        for vectors, guard in self._done(stacks, limit):
+            yield StackConfiguration(guard.step, guard.state, self._symbols(vectors, guard))
 
-    def _steps(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[int, Followed]]:
-        """The steps that are done, with their numbers."""
+    def _done(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[tuple[Vectors, Guard]]:
+        """The steps of a run."""
         if self.machine.initial in self.machine.terminal or not limit:
             return
-        for number, step in enumerate(self._follow(stacks), start=1):
-            _, reading, _ = step
+        for vectors, reading, guard in self._follow(stacks):
             if reading.state is None:
                 return
-            yield number, step
-            if reading.state in self.machine.terminal or number == limit:
+            yield vectors, guard
+            if reading.state in self.machine.terminal or guard.step == limit:
                 return
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
         """Run the network, and say how it ended.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
-        stacks, limit = self.machine.stacks(*stacks), _limit(max_steps)
-        now = Moment(0, self.machine.initial, stacks)
-        for number, (vectors, reading, held) in deque(self._steps(stacks, limit), maxlen=1):  # only the last is decoded
-            now = Moment(number, reading.state, self._symbols(vectors, held))  # type: ignore[arg-type]  # _steps gives one
-        status = "halted" if now.state in self.machine.terminal else "jammed" if now.step < limit else "limit"
-        return StackRun(status, now.state, now.step, now.stacks)
+        stacks, limit = self.machine.stacks(*stacks), arguments.step_limit(max_steps)
+        now = StackConfiguration(0, self.machine.initial, stacks)
+        for number, (vectors, guard) in deque(enumerate(self._done(stacks, limit), start=1), maxlen=1):
+            now = StackConfiguration(number, guard.state, self._symbols(vectors, guard))
+        return StackRun(self.machine.status(now, limit), now.state, now.step, now.stacks)
 
     def expected(
-        self, moments: Iterable[Moment | None], machine: StackMachine | None = None
+        self, configurations: Iterable[StackConfiguration | None], machine: StackMachine | None = None
     ) -> Iterator[dict[str, dict[str, Fraction | int]]]:
-        """What the vectors of each step have to be, from the moments of a machine's own run and without weights. The
-        machine is the one that the network was built for, unless given. None behind the last moment asks for the
-        vectors of one step more, at which the machine jams.
+        """What the vectors of each step have to be, from the configurations of a machine's own run and without weights.
 
-        Chapter: :doc:`/book/07_ss`.
+        The machine is the one that the network was built for, unless given. None after the last configuration asks for
+        the vectors of one more step, at which the machine jams.
+
+        Chapter: :doc:`/book/ss95`.
         """
-        from turing.ss.specification import four, realtime
+        from turing.ss.specification import specification
 
-        return (four if self.version == 4 else realtime)(self, machine or self.machine, moments)
+        step = specification(self, machine or self.machine)
+        return (step(now, after) for now, after in pairwise(configurations))  # type: ignore[arg-type]  # None comes last
+
+    def ir(self) -> ir.Network:
+        """The network as :mod:`turing.ir` sees it."""
+        modules = []
+        for name, layer in self.layers.items():
+            parts = ir.described(f"layers.{name}", layer)
+            modules.append(ir.Module(name, type(layer).__name__, tuple(parts)))
+        return ir.Network(tuple(modules), self.arithmetic, ir.Loop())
+
+
+class Guard:
+    """Does on stacks of symbols what a run reads off its own vectors, and raises before the first wrong answer.
+
+    A step that makes a stack deeper than the arithmetic can hold is refused, and so is one that takes something else
+    for the top of a stack, or that finds no rule where the machine has one. ``step`` is the number that errors name.
+
+    Chapter: :doc:`/book/ss95`.
+    """
+
+    def __init__(self, network: StackNetwork, stacks: Iterable[Sequence[str]], state: str | None = None):
+        self.network, self.step = network, 1
+        self.state: str = network.machine.initial if state is None else state
+        self.stacks = [list(reversed(stack)) for stack in stacks]  # the top last
+
+    def enter(self, reading: StackReading) -> None:
+        """Take what a step has done."""
+        if reading.state is None:
+            self._jams()
+            return
+        code, symbols, version = self.network.code, self.network.machine.symbols, self.network.version
+        self.state = reading.state
+        if version == 4:
+            self._agree(reading.tops)
+        for i, (operation, stack) in enumerate(zip(reading.operations, self.stacks, strict=True)):
+            if operation.startswith("push"):
+                stack.append(symbols[int(operation[-1])])
+            elif operation == "pop" and stack:
+                stack.pop()
+            if code.depth is not None and len(stack) > code.depth:
+                raise DepthError(f"At step {self.step}, on stack {i}: {code.full(len(stack))}")
+        if version == 1:
+            self._agree(reading.tops)
+
+    def _jams(self) -> None:
+        """Where no rule applies in the network, the machine has none."""
+        tops = [stack[-1] if stack else None for stack in self.stacks]
+        if (self.state, *tops) in self.network.machine.rules:
+            raise ArithmeticError(
+                f"At step {self.step} no rule applies in the network, where the machine has one for state "
+                f"{self.state!r} with {', '.join(map(repr, tops))} on top. {self.network.why()}"
+            )
+
+    def _agree(self, tops: tuple[str | None, ...]) -> None:
+        """What the detectors take for the tops is what has been pushed."""
+        for i, (top, stack) in enumerate(zip(tops, self.stacks, strict=True)):
+            held = stack[-1] if stack else None
+            if top != held:
+                raise ArithmeticError(
+                    f"At step {self.step} the network takes {top!r} for the top of stack {i}, where {held!r} is. "
+                    f"{self.network.why()}"
+                )
+
+
+def _numbers(vectors: Vectors) -> Vectors:
+    """The vectors as sequences of plain numbers."""
+    return {name: x if isinstance(x, Exact) else x.tolist() for name, x in vectors.items()}
+
+
+def _at(found: Any, places: slice) -> tuple[list[Any], int]:
+    """The numbers of a vector at some places, as multiples of 1 over the second result."""
+    if isinstance(found, Exact):
+        return found.numerators[places], found.denominator
+    part = found[places]
+    return part.tolist() if isinstance(part, torch.Tensor) else part, 1

@@ -10,12 +10,12 @@ import torch
 
 from turing.cantor import Cantor
 from turing.layout import Layout
+from turing.modules import Rational, Row, Rows
 from turing.ss.four import OPERATIONS, operation_name, solved
-from turing.ss.layers import Row, Rows, Saturated
-from turing.stack import StackMachine
+from turing.stack_machine import StackMachine
 
 START = "start"
-MOST_NEURONS = 6_000  # 36 million weights
+MAX_NEURONS = 6_000  # 36 million weights
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
@@ -31,7 +31,7 @@ def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
 
 
 def factors(code: Cantor, levels: tuple[int, ...]) -> tuple[int, ...]:
-    """Whole factors c for the stacks, so that Σ cᵢyᵢ tells whether every stack i begins with its level or a higher one.
+    """Integer factors c for the stacks: Σ cᵢyᵢ tells whether every stack i begins with its level or a higher one.
 
     y = bq lies in {0}, [d₀, d₀ + 1) or [d₁, d₁ + 1). If all do, the sum is at least Σ cᵢd; if one does not, it has
     to be at least 1 less.
@@ -62,20 +62,20 @@ def margin(code: Cantor, levels: tuple[int, ...], c: tuple[int, ...]) -> int:
     return (min(gaps) - 1) // 2 if gaps else 0
 
 
-def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Saturated]:
+def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Rational]:
     """The one layer, under the name ``"step"``.
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     classes = classes_of(machine)
     levels = list(product(range(3), repeat=p))
     top = (None, *machine.symbols)
     column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
-    if column.width > MOST_NEURONS:
+    if column.width > MAX_NEURONS:
         raise ValueError(
             f"In one layer {machine!r} takes {column.width:,} neurons, each with a weight for each, and "
-            f"{MOST_NEURONS:,} are the most that are built. Take four layers."
+            f"at most {MAX_NEURONS:,} are built. Take four layers."
         )
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
@@ -147,5 +147,5 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
         for i, name in enumerate(operations):
             if c[i]:
                 add(row, line(i, name), c[i] * b)
-    late = [column[name][i] for name in OPERATIONS for i in range(p)]
-    return {"step": Saturated(column, column, rows, late, code.arithmetic)}
+    last = [column[name][i] for name in OPERATIONS for i in range(p)]
+    return {"step": Rational(column, column, rows, last=last, arithmetic=code.arithmetic)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turing.machine import _count
+from turing import arguments
 from turing.ss.network import StackNetwork
-from turing.stack import StackMachine, balanced
+from turing.stack_machine import StackMachine, balanced
 
 __all__ = ["Description", "Simulator"]
 
@@ -15,7 +15,7 @@ __all__ = ["Description", "Simulator"]
 class Description:
     """A stack machine by its transition function and its terminal states; without them, balanced parentheses.
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Simulator(StackNetwork):
     T  – | –
     'T'
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     def __init__(self, description: Description, version: int = 4, arithmetic: str | None = None, **options: Any):
@@ -60,13 +60,13 @@ class Simulator(StackNetwork):
     def simulate(self, word: Iterable[str], T: int) -> str | None:
         """Run on a word, which is on stack 0, and print each step. The terminal state, or None if there is none.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         for now in self.trace(word, max_steps=T):
             print(now)
         if now.state in self.machine.terminal:
             return now.state
-        done = _count(now.step, "step")
+        done = arguments.count(now.step, "step")
         if now.step < T:
             tops = ", ".join("nothing" if top is None else top for top in now.tops)
             print(f"The machine jams after {done}: there is no rule for state {now.state} with {tops} on top.")

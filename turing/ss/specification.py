@@ -1,30 +1,36 @@
-"""What each layer has to give, said without weights, from the moments of the stack machine's own run."""
+"""What each layer has to give, said without weights, from the configurations of the stack machine's own run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from turing.cantor import PRECISION, Cantor
 from turing.ss.four import OPERATIONS, operation_name, rule_name
-from turing.stack import Moment, StackMachine
-from turing.verification import Near
+from turing.stack_machine import StackConfiguration, StackMachine
+from turing.verification import Approx
 
 if TYPE_CHECKING:
     from turing.ss.network import StackNetwork
 
 Places = dict[str, Fraction | int]
 Expected = dict[str, Places]
-Moments = Iterable[Moment | Any]  # None may stand behind the last one: the machine jams there
+Step = Callable[[StackConfiguration, StackConfiguration | None], Expected]  # None where the machine jams
 
 
-def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iterator[Expected]:
+def specification(network: StackNetwork, machine: StackMachine) -> Step:
+    """What the layers give in a step from one configuration to the next: the places that are not 0, by name."""
+    return (_four if network.version == 4 else _realtime)(network, machine)
+
+
+def _four(network: StackNetwork, machine: StackMachine) -> Step:
     index, encode = _indices(machine.p), _encoder(network)
     layouts = {name: set(layer.layouts[1].names()) for name, layer in network.layers.items()}
-    for now, after in pairwise(moments):
+
+    def step(now: StackConfiguration, after: StackConfiguration | None) -> Expected:
         key = (now.state, *now.tops)
         seen: Places = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
         seen |= {f"some{i}": 1 for i, top in zip(index, now.tops, strict=True) if top is not None}
@@ -46,16 +52,18 @@ def four(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iter
                 "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
             }
         found = {"F4": {f"st[{now.state}]": 1} | seen} | found
-        yield {name: _known(layouts[name], places) for name, places in found.items()}
+        return {name: _known(layouts[name], places) for name, places in found.items()}
+
+    return step
 
 
-def realtime(network: StackNetwork, machine: StackMachine, moments: Moments) -> Iterator[Expected]:
+def _realtime(network: StackNetwork, machine: StackMachine) -> Step:
     index, encode, names = _indices(machine.p), _encoder(network), network.layout.names()
     number = {kind: k for k, kind in enumerate(network.classes)}
-    for now, after in pairwise(moments):
+
+    def step(now: StackConfiguration, after: StackConfiguration | None) -> Expected:
         if after is None:
-            yield {"step": _named(index, [_made(machine, encode, stack) for stack in now.stacks])}
-            continue
+            return {"step": _named(index, [_made(machine, encode, stack) for stack in now.stacks])}
         target, *operations = machine.rules[(now.state, *now.tops)]
         chosen = [operation_name(machine, operation) for operation in operations]
         level = [0 if top is None else 1 + machine.symbols.index(top) for top in after.tops]
@@ -66,25 +74,27 @@ def realtime(network: StackNetwork, machine: StackMachine, moments: Moments) -> 
         }
         for name, i, stack in zip(chosen, index, after.stacks, strict=True):
             found[f"{name}{i}"] = encode(stack)
-        yield {"step": found}
+        return {"step": found}
+
+    return step
 
 
-def near(network: StackNetwork, moments: Moments, steps: Iterable[Expected]) -> Iterator[dict[str, dict[str, Any]]]:
-    """The same steps, and each number of a stack with how far off it may be in floats. Where the machine jams, the
-    network pushes on stacks that may be as deep as floats hold, and adds up what it makes: these round in any base.
+def near(network: StackNetwork, found: Expected, tolerance: Fraction, jams: bool) -> dict[str, dict[str, Any]]:
+    """The same step in floats: each number of a stack with how far off it may be. Where the machine jams, the network
+    pushes on stacks that may be as deep as floats hold, and adds up what it makes: these round in any base.
     """
+    if jams:
+        tolerance = max(tolerance, Fraction(8, 2 ** PRECISION[network.arithmetic]))
+    if not tolerance:
+        return dict(found)
     places = {
         name: [place for part in layer.layouts[1] if part.name in ("q", *OPERATIONS) for place in part.names()]
         for name, layer in network.layers.items()
     }
-    deepest, jam = 0, Fraction(8, 2 ** PRECISION[network.arithmetic])
-    for number, ((now, after), found) in enumerate(zip(pairwise(moments), steps, strict=True), start=1):
-        deepest = max(deepest, *map(len, now.stacks))
-        slack = max(network.slack_after(number, deepest), 0 if after else jam)
-        yield {
-            name: layer | {place: Near(layer.get(place, 0), slack) for place in places[name] if slack}
-            for name, layer in found.items()
-        }
+    return {
+        name: layer | {place: Approx(layer.get(place, 0), tolerance) for place in places[name]}
+        for name, layer in found.items()
+    }
 
 
 def _made(machine: StackMachine, encode: Callable, stack: tuple[str, ...]) -> dict[str, Fraction]:
@@ -106,7 +116,7 @@ def _encoder(network: StackNetwork) -> Callable[[tuple[str, ...]], Fraction]:
 
 
 def _known(names: set[str], places: Places) -> Places:
-    """Without the places that a network has not, which is that of another machine; others will differ then."""
+    """Without the places that a network for another machine does not have; others will differ then."""
     return {name: value for name, value in places.items() if name in names}
 
 

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
-from itertools import tee
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from turing.cantor import Number
-from turing.layout import Layout
-from turing.machine import Configuration, Run, TuringMachine, _count, _limit, _listed, _word
-from turing.ss.layers import Layers
-from turing.ss.network import CLEAR, StackNetwork, Vectors
-from turing.ss.specification import near
-from turing.stack import Moment, TwoStacks
-
-if TYPE_CHECKING:
-    from turing.verification import Near
+from turing import arguments, wcm  # noqa: F401  # wcm: the chapter before registers its construction first
+from turing.construction import Construction, Expectation, Reading, State, register
+from turing.machine import Configuration, TuringMachine
+from turing.ss.four import operation_name
+from turing.ss.network import CLEAR, Guard, StackNetwork
+from turing.ss.specification import near, specification
+from turing.stack_machine import StackConfiguration, TwoStacks
 
 __all__ = ["SS95", "SS95RealTime"]
 
 
-class SS95(nn.Module):
+@register
+class SS95(Construction):
     """The network of Siegelmann and Sontag for a Turing machine: four layers for each bit of a symbol it moves over.
 
     ``arithmetic``, ``base``, ``digits`` and ``weights`` are those of :class:`turing.ss.StackNetwork`.
@@ -38,11 +31,12 @@ class SS95(nn.Module):
     >>> run.steps, run.micro_steps, len(run.tape)
     (107, 107, 13)
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     construction = "ss95"
     version = 4
+    batched = False
 
     def __init__(
         self,
@@ -61,201 +55,146 @@ class SS95(nn.Module):
             base, pair = 16, (11, 15)  # the least dyadic base that does
         self.network = StackNetwork(self.two.machine, self.version, base, pair, arithmetic, weights)
         code = self.network.code
-        self.options: dict[str, Any] = {
-            "arithmetic": arithmetic,
-            "base": code.base,
-            "digits": list(code.digits),
-            "weights": weights,
-        }
+        self.layout, self.passes_per_step = self.network.layout, self.two.k
+        # of what is not a stack's number: a detector has to be clear where floats round in this base
+        self.tolerance = Fraction(1, CLEAR) if self.network.tolerance else 0
+        self.options = {"arithmetic": arithmetic, "base": code.base, "digits": list(code.digits), "weights": weights}
 
     @property
-    def pipeline(self) -> Layers:
+    def pipeline(self) -> nn.ModuleDict:  # type: ignore[override]  # the layers belong to the stack network
         return self.network.layers
 
-    @property
-    def slack(self) -> Fraction:
-        """By how much a number that is no stack's may differ from what verify expects: by nothing, unless floats round
-        in this base; then a detector has to be clear.
+    def initial(self, word: Iterable[str]) -> Any:
+        """The first column: state and first symbol, and the rest of the word on the right stack.
+
+        Chapter: :doc:`/book/ss95`.
         """
-        return Fraction(1, CLEAR) if self.network.slack else Fraction(0)
+        state, *stacks = self.two.start(arguments.word(word))
+        return self.network.vector(self.network.initial(*stacks, state=state))
 
-    @property
-    def layout(self) -> Layout:
-        return self.network.layout
+    def start(self, words: Sequence[Sequence[str]]) -> State:
+        """The state before the first step of the one word.
 
-    def stored(self) -> dict[str, Tensor]:
-        """The numbers that the network runs on, by name: the whole ones, or their rounding in floats."""
-        exact = self.network.arithmetic == "exact"
-        kinds = ("numerators", "bias_numerators") if exact else ("weight", "bias")
-        return {name: part for name, part in self.state_dict().items() if name.rpartition(".")[2] in kinds}
+        Chapter: :doc:`/book/ss95`.
+        """
+        self.check()
+        state = super().start(words)
+        state.notes |= self._notes(words[0])
+        return state
 
-    @torch.no_grad()
-    def refresh(self) -> None:
-        """Make weights and biases the rounding of the whole numbers again, after these were changed."""
-        for layer in self.pipeline.values():
-            for part, rounded in zip((layer.weight, layer.bias), layer.rounded(), strict=True):
-                part.copy_(rounded)
+    def _notes(self, word: Sequence[str]) -> dict[str, Any]:
+        """What the reader keeps: the guard of the stacks, and what a step of the machine has pushed so far, and on
+        which side.
+        """
+        state, *stacks = self.two.start(word)
+        return {"guard": Guard(self.network, stacks, state), "pushed": [], "move": 0}
+
+    def _embedded(self, x: Any, step: int) -> Any:
+        return self.network.reduced(x)
+
+    def check(self) -> None:
+        """Raise unless the parameters are of the type of the arithmetic, and read them anew.
+
+        Chapter: :doc:`/book/ss95`.
+        """
+        self.network.check()
+
+    def read(self, state: State) -> list[Reading | None]:
+        """What the pass before a state has done; None in the middle of a step of the machine.
+
+        Chapter: :doc:`/book/ss95`.
+        """
+        notes, two = state.notes, self.two
+        reading = self.network.read(state.vectors)
+        notes["guard"].enter(reading)
+        if reading.state is None:
+            return [Reading(None)]
+        pushed: list[int] = notes["pushed"]
+        for side, operation in enumerate(reading.operations):
+            if operation.startswith("push"):
+                pushed.append(int(operation[-1]))
+                notes["move"] = 1 if side == 0 else -1  # what is pushed on the left stack is where the head was
+        if reading.state not in two.control and len(pushed) < two.k:
+            return [None]
+        name, symbol = two.control.get(reading.state, ("", ""))
+        written = two.symbol.get(tuple(reversed(pushed))) if pushed else symbol
+        if not name or written is None:
+            raise ArithmeticError(
+                f"a step of the machine should end with pass {state.passes}, and the network has pushed {pushed} and "
+                f"is in {reading.state}. {self.network.why()}"
+            )
+        move, notes["pushed"], notes["move"] = notes["move"], [], 0
+        return [Reading(name, symbol, written, move)]
+
+    def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
+        """Follow a run by the symbols on its stacks; each pass is held against these where it is read."""
+        if reading is None:
+            notes |= self._notes(word)
+        else:
+            notes["guard"].step = now.step + 2  # the step that is read next
+
+    def expected(
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
+    ) -> Iterator[Expectation]:
+        """What the vectors have to be for a machine with these states and symbols, from a run without weights.
+
+        Chapter: :doc:`/book/ss95`.
+        """
+        self.same_names(machine)
+        two, network = TwoStacks(machine, self.machine.symbols), self.network
+        vectors, deepest = specification(network, two.machine), 0
+        passes = _passes(two, arguments.word(word), self._limit(max_steps))
+        for number, (step, now, after) in enumerate(passes, start=1):
+            found: dict[str, dict[str, Any]] = vectors(now, after)
+            if network.arithmetic != "exact":
+                deepest = max(deepest, *map(len, now.stacks))
+                found = near(network, found, network.tolerance_after(number, deepest), after is None)
+            yield Expectation(step, found)
+
+    def detectors(self) -> list[dict[str, Any]]:
+        """The detector of each rule of the stack machine; with one layer, of each class of its steps."""
+        stacks, names = self.network, self.layout.names()
+        if stacks.version == 1:
+            first = [names[stacks.detector(k, (0,) * stacks.machine.p)] for k in range(len(stacks.classes))]
+            rules = [list(kind) for kind in stacks.classes]
+        else:
+            first = self.layout_of("F3").rule.names()
+            rules = [
+                [*key, target, *(operation_name(stacks.machine, operation) for operation in operations)]
+                for key, (target, *operations) in stacks.machine.rules.items()
+            ]
+        vector = list(self.pipeline)[-1 if stacks.version == 1 else 1]
+        return [{"rule": rule, "vector": vector, "detector": place} for rule, place in zip(rules, first, strict=True)]
 
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         code = self.network.code
         digits = " and ".join(map(str, code.digits))
-        widths = [layer.weight.shape[0] for layer in self.pipeline.values()]
-        micro, layers = _count(self.two.k, "micro-step"), _count(len(widths), "layer")
+        widths = [layer.weight.shape[0] for layer in self.network.layers.values()]
+        micro, layers = arguments.count(self.two.k, "micro-step"), arguments.count(len(widths), "layer")
         return {
             "network": f"{self.construction}, {code.arithmetic}, base {code.base}, digits {digits}",
             "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
             "a step": f"{micro} of {layers}; a stay takes one",
         }
 
-    def layout_of(self, name: str) -> Layout:
-        """The names of the places in the vector that leaves a layer.
 
-        Chapter: :doc:`/book/07_ss`.
-        """
-        return self.layout if name == "column" else self.pipeline[name].layouts[1]
-
-    def forward(self, column: Tensor) -> Tensor:
-        """One micro-step, in floats. Shapes: ``(…, w)`` to ``(…, w)``."""
-        return self.network(column)
-
-    def initial(self, word: Iterable[str]) -> list[Number]:
-        """The first column: state and first symbol, and the rest of the word on the right stack.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        state, *stacks = self.two.start(_word(word))
-        return self.network.initial(*stacks, state=state)
-
-    def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
-        """Run the network on a word; what comes out is read off its vectors.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        word, limit = _word(word), _limit(max_steps)
-        ((now, micro),) = deque(self._followed(word, limit), maxlen=1)
-        trace = partial(self.trace, word, now.step)
-        run = self.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, trace)
-        return replace(run, micro_steps=micro)
-
-    def run_batch(self, words: Sequence[Iterable[str]], max_steps: int = 1_000_000) -> list[Run]:
-        """Run the network on many words, one after the other.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        if isinstance(words, str):
-            raise ValueError(f"run_batch takes a list of words, and the one word {words!r} was given.")
-        return [self.run(word, max_steps) for word in words]
-
-    def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
-        """Run the network, and yield the configurations that it stands for after each step of the machine.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        word = _word(word)
-        self.machine.tape(word)
-        return (now for now, _ in self._followed(word, _limit(max_steps)))
-
-    def _followed(self, word: Sequence[str], limit: int) -> Iterator[tuple[Configuration, int]]:
-        """Configurations with the number of micro-steps so far."""
-        now = Configuration(0, self.machine.initial, 0, self.machine.tape(word), self.machine.blank)
-        yield now, 0
-        state, *stacks = self.two.start(word)
-        pushed: list[int] = []
-        move, micro = 0, 0
-        if now.state in self.machine.halting or not limit:
-            return
-        for _, reading in self.network.follow(*stacks, state=state):
-            if reading.state is None:
-                return
-            micro += 1
-            for side, operation in enumerate(reading.operations):
-                if operation.startswith("push"):
-                    pushed.append(int(operation[-1]))
-                    move = 1 if side == 0 else -1  # what is pushed on the left stack is left behind
-            if reading.state not in self.two.control and len(pushed) < self.two.k:
-                continue
-            state, symbol = self.two.control.get(reading.state, ("", ""))
-            written = self.two.symbol.get(tuple(reversed(pushed))) if pushed else symbol
-            if not state or written is None:
-                raise ArithmeticError(
-                    f"At micro-step {micro} step {now.step + 1} of the machine should end, and the network has pushed "
-                    f"{pushed} and is in {reading.state}. {self.network.why()}"
-                )
-            now = now._then(state, written, move)
-            if now.symbol != symbol:
-                raise ArithmeticError(
-                    f"At step {now.step} the network reads {symbol!r} on cell {now.head}, where {now.symbol!r} stands. "
-                    f"{self.network.why()}"
-                )
-            yield now, micro
-            if now.state in self.machine.halting or now.step == limit:
-                return
-            pushed, move = [], 0
-
-    def activations(self, word: Iterable[str], step: int) -> Vectors:
-        """Every vector at that micro-step, counted from 1, by the name of the layer that it leaves.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        if isinstance(step, bool) or not isinstance(step, int) or step < 1:
-            raise ValueError(f"The first micro-step is 1, and {step!r} was asked for.")
-        state: str | None
-        state, *stacks = self.two.start(_word(word))
-        steps, number = self.network.follow(*stacks, state=state), 0
-        while state is not None and state not in self.two.machine.terminal:
-            (vectors, reading), number = next(steps), number + 1
-            if number == step:
-                return vectors
-            state = reading.state
-        raise ValueError(f"Micro-step {step} was asked for, and the run on this word ends with {number}.")
-
-    def vectors(self, words: Sequence[Iterable[str]], max_steps: int | None = None) -> Iterator[dict[str, list]]:
-        """For each micro-step on several words, every vector by the name of the layer. Nothing is read or guarded, and
-        a run that is over goes on with whatever numbers come.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        runs = [self.network.steps(self.initial(word)) for word in words]
-        while True:
-            found = [next(run) for run in runs]
-            yield {name: [vectors[name] for vectors in found] for name in ("column", *self.pipeline)}
-
-    def expected(
-        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
-    ) -> Iterator[Mapping[str, Mapping[str, Fraction | int | Near]]]:
-        """What the vectors have to be for a machine with these states and symbols, from a run without weights.
-
-        Chapter: :doc:`/book/07_ss`.
-        """
-        for kind in ("states", "symbols"):
-            own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
-            if own != other:
-                raise ValueError(
-                    f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
-                    f"they do not have the same {kind}. The network's: {_listed(sorted(own))}."
-                )
-        if machine.blank != self.machine.blank:
-            raise ValueError(
-                f"The blank of this network is {self.machine.blank!r}, and that of the machine {machine.blank!r}."
-            )
-        two = TwoStacks(machine, self.machine.symbols)
-        limit = _limit(1_000_000 if max_steps is None else max_steps)
-        moments, again = tee(_moments(two, _word(word), limit))
-        steps = self.network.expected(moments, two.machine)
-        return steps if self.network.arithmetic == "exact" else near(self.network, again, steps)
+def _passes(
+    two: TwoStacks, word: Sequence[str], limit: int
+) -> Iterator[tuple[int, StackConfiguration, StackConfiguration | None]]:
+    """The passes of a run: the step of the machine that each belongs to, and the configurations before and after it;
+    None after it, if the machine jams before the limit.
+    """
+    step, before = 0, None
+    for now, ends in two.trace(word, limit):
+        if before is not None:
+            yield step, before, now
+        step, before = step + ends, now
+    if before is not None and step <= limit and before.state not in two.machine.terminal:
+        yield step, before, None
 
 
-def _moments(two: TwoStacks, word: Sequence[str], limit: int) -> Iterator[Moment | None]:
-    """The moments of a run, and None behind them if it jams before the limit."""
-    done = -1
-    for now, whole in two.trace(word, limit):
-        done += whole
-        yield now
-    if done < limit and now.state not in two.machine.terminal:
-        yield None
-
-
+@register
 class SS95RealTime(SS95):
     """The same with one layer for each micro-step.
 
@@ -263,7 +202,7 @@ class SS95RealTime(SS95):
     >>> SS95RealTime(turing.zoo["bb4"]).run().steps
     107
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     construction = "ss95-realtime"

@@ -1,10 +1,10 @@
 """The transformer of Wei, Chen and Ma (2021), section 5 of the paper: any Turing machine as weights.
 
-Chapter: :doc:`/book/05_wcm`.
+Chapter: :doc:`/book/wcm21`.
 """
 
-from turing.wcm.network import WCM21, CapacityError, Reading
-from turing.wcm.picture import architecture
+from turing.construction import Reading
+from turing.wcm.network import WCM21, CapacityError
 from turing.wcm.pipeline import (
     ArrangeSymbols,
     BinarySearchStep,
@@ -39,7 +39,6 @@ __all__ = [
     "Reading",
     "Simulator",
     "Transition",
-    "architecture",
     "claim",
     "specification",
 ]

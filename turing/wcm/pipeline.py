@@ -30,13 +30,11 @@ __all__ = [
     "PreprocessForAdder",
     "ProjectDown",
     "Transition",
-    "before",
-    "behind",
+    "post_attention",
+    "pre_attention",
     "claim",
     "specification",
 ]
-
-EARLIER = {Transition: "Lemma C.1", FullAdder: "Lemma C.2"}  # modules of earlier chapters
 
 
 def claim(module: nn.Module) -> str:
@@ -47,11 +45,9 @@ def claim(module: nn.Module) -> str:
     >>> claim(net.pipeline["visited"]), claim(net.pipeline["transition"]), claim(net.pipeline["project"])
     ('Claim C.4', 'Lemma C.1', '')
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
-    kind = type(module)
-    first = (kind.__doc__ or "").split(":")[0]
-    return EARLIER.get(kind) or (first if first.startswith(("Claim", "Lemma")) else "")
+    return getattr(module, "claim", "")
 
 
 class PreprocessForAdder(Layer):
@@ -60,8 +56,10 @@ class PreprocessForAdder(Layer):
     That is 0…01 for R, 1…11 for L and 0 for a stay.
     Shapes: ``(…, w)`` to ``(…, w + L)``.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Lemma C.2"
 
     def __init__(self, layout: Layout, wide: Layout):
         W = torch.eye(wide.width, layout.width)
@@ -80,7 +78,7 @@ class ProjectDown(Layer):
     The place of the carry is where the next module puts its flag.
     Shapes: ``(…, w + L)`` to ``(…, w)``.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
 
     def __init__(self, layout: Layout, wide: Layout):
@@ -93,8 +91,10 @@ class ProjectDown(Layer):
 class IndicateVisitedPosition(Lookup):
     """Claim C.4: scr4[visited] becomes 1 if some column so far stood on the new position, whose bits are in pos3.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Claim C.4"
 
     def __init__(self, layout: Layout, **options: Any):
         flag = layout.scr4["visited"]
@@ -109,8 +109,10 @@ class BinarySearchStep(Lookup):
     The bits above j are in scr3 already. It asks whether a column with
     these, and with bit j set, stood there.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Claim C.5"
 
     def __init__(self, layout: Layout, j: int, **options: Any):
         ask = [*layout.pos3, *list(layout.scr3)[j + 1 :], None]
@@ -123,8 +125,10 @@ class BinarySearchStep(Lookup):
 class GetLastWrittenSymbol(Lookup):
     """Claim C.6: scr1 becomes the symbol that was written by the column whose number is in scr3.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Claim C.6"
 
     def __init__(self, layout: Layout, **options: Any):
         super().__init__(layout.width, ask=layout.scr3, at=layout.pos1, fetch=layout.sym2, into=layout.scr1, **options)
@@ -137,13 +141,14 @@ class GetInitialSymbol(Lookup):
     The one cross-attention: its keys and values come from the word. Rows without a symbol are padding of a batch,
     and their keys fit nothing.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
 
-    looks_at = "cell of the word"
+    claim = "Lemma C.7"
 
     def __init__(self, layout: Layout, **options: Any):
-        super().__init__(layout.width, ask=layout.pos3, at=layout.pos2, fetch=layout.sym1, into=layout.scr2, **options)
+        parts: dict[str, Any] = {"ask": layout.pos3, "at": layout.pos2, "fetch": layout.sym1, "into": layout.scr2}
+        super().__init__(layout.width, **parts, mask="cross", **options)
         self.layout = layout
         n = len(layout.pos2)
         with torch.no_grad():
@@ -153,8 +158,10 @@ class GetInitialSymbol(Lookup):
 class GetV(Layer):
     """Lemma C.8: of three flags in scr4 one becomes 1: visited; not visited and on the word; neither.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Lemma C.8"
 
     def __init__(self, layout: Layout):
         W, b = torch.eye(layout.width), torch.zeros(layout.width)
@@ -169,8 +176,10 @@ class GetV(Layer):
 class ArrangeSymbols(Layer):
     """Lemma C.8: scr1 stays if the cell was visited, scr2 if it was not.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Lemma C.8"
 
     def __init__(self, layout: Layout):
         W, b = torch.eye(layout.width), torch.zeros(layout.width)
@@ -186,8 +195,10 @@ class CombineSymbols(Layer):
 
     pos1 is cleared, for the number of the next column.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
+
+    claim = "Lemma C.8"
 
     def __init__(self, layout: Layout, blank: str):
         W = torch.eye(layout.width)
@@ -202,23 +213,26 @@ class CombineSymbols(Layer):
         self.layouts = [layout, layout]
 
 
-def before(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules before the heads, by name.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
     bits, carry = len(layout.pos3), layout.scr4[0]  # a place that is free until the first head
     wide = layout + Layout(add=bits)
     adders = {f"adder{k}": FullAdder(wide.width, layout.pos3[k], wide.add[k], carry) for k in range(bits)}
     for adder in adders.values():
         adder.layouts = [wide] * (len(adder) + 1)
-    start = {"transition": Transition(machine, layout), "preprocess": PreprocessForAdder(layout, wide)}
+        adder.claim = "Lemma C.2"  # type: ignore[assignment]  # a module may hold a string
+    transition = Transition(machine, layout)
+    transition.claim = "Lemma C.1"  # type: ignore[assignment]  # a module may hold a string
+    start = {"transition": transition, "preprocess": PreprocessForAdder(layout, wide)}
     return start | adders | {"project": ProjectDown(layout, wide)}
 
 
-def behind(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
-    """The modules behind the heads, by name.
+def post_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules after the heads, by name.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
     return {"v": GetV(layout), "arrange": ArrangeSymbols(layout), "combine": CombineSymbols(layout, machine.blank)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turing.machine import TuringMachine, _count, _listed, _rules
+from turing import arguments
+from turing.machine import TuringMachine, _rules
 from turing.wcm.network import WCM21
 from turing.zoo import zoo
 
@@ -21,7 +22,7 @@ class Description:
     >>> desc.machine.initial, desc.machine.blank
     ('A', 'E')
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Description:
         known = sorted({a for (_, symbol), (_, written, _) in rules.items() for a in (symbol, written)})
         if blank is None and "E" not in known:
             raise ValueError(
-                f"No blank was given, and the usual one, 'E', is not in the alphabet: {_listed(known)}. "
+                f"No blank was given, and the usual one, 'E', is not in the alphabet: {arguments.listed(known)}. "
                 f"Say which symbol is the blank: Description(…, blank=…)."
             )
         self.machine = TuringMachine(
@@ -65,7 +66,7 @@ class Simulator(WCM21):
     F  [E]**E
     'F'
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
 
     def __init__(self, description: Description, T: int, **options: Any):
@@ -76,13 +77,13 @@ class Simulator(WCM21):
     def simulate(self, word: Iterable[str], max_steps: int | None = None) -> str | None:
         """Run on a word and print each step as in Figure 1 of the paper. The terminal state, or None if there is none.
 
-        Chapter: :doc:`/book/05_wcm`.
+        Chapter: :doc:`/book/wcm21`.
         """
         for now in self.trace(word, max_steps):
             print(now)
         if now.state in self.machine.halting:
             return now.state
-        done = _count(now.step, "step")
+        done = arguments.count(now.step, "step")
         if now.step < self._limit(max_steps):
             print(f"The machine jams after {done}: there is no rule for ({now.state}, {now.symbol}).")
         else:

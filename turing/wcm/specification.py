@@ -1,4 +1,4 @@
-"""What each module of the network has to give, said without weights, from the machine's own trace."""
+"""What each module of the network has to compute: stated without weights, from the machine's own trace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["specification"]
 def specification(
     machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
 ) -> Iterator[dict[str, set[str]]]:
-    """For each step of the machine, module by module, the names of the places that are 1; all others are 0.
+    """For each step of the machine and each module, the names of the places that are 1. All others are 0.
 
-    A step at which the machine jams is the last one: no state is left.
+    The step at which a machine jams is its last one, and leaves no state.
 
-    Chapter: :doc:`/book/05_wcm`.
+    Chapter: :doc:`/book/wcm21`.
     """
     first = machine.tape(word)
     last_visit: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""Machines with stacks instead of a tape, their interpreter, and any Turing machine as one with two binary stacks.
+"""Machines with stacks instead of a tape, their interpreter, and how two binary stacks simulate any Turing machine.
 
-Chapter: :doc:`/book/07_ss`.
+Chapter: :doc:`/book/ss95`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from turing.machine import TuringMachine, _count, _limit, _listed
+from turing.arguments import count, listed, step_limit
+from turing.machine import TuringMachine
 
-__all__ = ["Moment", "StackMachine", "StackRun", "TwoStacks", "balanced"]
+__all__ = ["StackConfiguration", "StackMachine", "StackRun", "TwoStacks", "balanced"]
 
-ANY, EMPTY = "*", "–"  # in rules, and in what is printed
+ANY, EMPTY = "*", "–"  # the wildcard in rules, and what is printed for an empty stack
 Operation = tuple[str, str | None]  # ("push", x), ("pop", None), ("noop", None)
+NOOP: Operation = ("noop", None)
 Table = dict[tuple[Any, ...], tuple[Any, ...]]  # (state, top of stack 0, …) to (next state, operation on stack 0, …)
-Texts = dict[tuple[Any, ...], tuple[str, ...]]  # the same with operations as they are written
+Texts = dict[tuple[Any, ...], tuple[str, ...]]  # the same with operations as text, such as "push x"
 
 
-class Moment(NamedTuple):
+class StackConfiguration(NamedTuple):
     """State and stacks, the top of each first, after ``step`` steps.
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     step: int
@@ -43,7 +45,7 @@ class Moment(NamedTuple):
 class StackRun:
     """How a run of a stack machine ended: ``status`` is ``"halted"``, ``"jammed"`` or ``"limit"``.
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     status: str
@@ -57,14 +59,15 @@ class StackMachine:
 
     ``delta`` maps ``(state, top of stack 0, …)`` to ``(next state, operation on stack 0, …)``. A top is a symbol, None
     for an empty stack, or ``"*"`` for any; a rule with fewer stars beats one with more. An operation is ``"noop"``,
-    ``"push x"`` or ``"pop"``.
+    ``"push x"`` or ``"pop"``. A terminal state has no rules, except one that stays there and changes nothing, which is
+    ignored.
 
     >>> parity = StackMachine({("even", "1"): ("odd", "pop"), ("odd", "1"): ("even", "pop"),
     ...                        ("even", None): ("T", "noop"), ("odd", None): ("F", "noop")}, "even", {"T", "F"})
     >>> parity.run("111").state
     'F'
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     def __init__(
@@ -79,8 +82,8 @@ class StackMachine:
         for key, value in rules.items():
             if len(key) != self.p + 1 or len(value) != self.p + 1 or self.p < 1:
                 raise ValueError(
-                    f"A rule names a state and something for each stack, as many in all rules, and this one was given: "
-                    f"{key!r}: {(value[0], *map(_said, value[1:]))!r}."
+                    f"Every rule names a state and one entry for each stack, equally many in all rules, and this one "
+                    f"was given: {key!r}: {(value[0], *map(_operation_text, value[1:]))!r}."
                 )
         ends = [terminal] if isinstance(terminal, str) or not isinstance(terminal, Iterable) else list(terminal)
         for name in ends:
@@ -89,23 +92,32 @@ class StackMachine:
                     f"Terminal states are given by their names, such as {{'T', 'F'}}, and {name!r} was given."
                 )
         self.terminal = frozenset(ends)
-        for key in rules:
-            if key[0] in self.terminal:
-                raise ValueError(f"State {key[0]!r} is terminal, and a rule was given for it: {key!r}.")
-        self.symbols = self._two(rules, symbols)
+        self.symbols = self._two_symbols(rules, symbols)
+        rules = {key: value for key, value in rules.items() if not self._stays_at_the_end(key, value)}
         named = list(dict.fromkeys(q for key, value in rules.items() for q in (key[0], value[0]) if q != ANY))
         first: Any = next((q for q, *_ in rules if q != ANY), None)
         self.initial: str = first if initial is None else initial
         if self.initial not in named:
             raise ValueError(
-                f"The initial state {self.initial!r} is on no rule. The states of the rules are: {_listed(named)}."
+                f"The initial state {self.initial!r} appears in no rule. The states of the rules are: {listed(named)}."
             )
         self.states: tuple[str, ...] = tuple(dict.fromkeys([self.initial, *named, *sorted(self.terminal)]))
         self.rules = self._expanded(rules)
         self.starts: tuple[str, ...] = (self.initial,)
 
-    def _two(self, rules: Table, symbols: Iterable[str] | None) -> tuple[str, str]:
-        """The two symbols, in order: as given; else 0 before 1, or as they appear."""
+    def _stays_at_the_end(self, key: tuple[Any, ...], value: tuple[Any, ...]) -> bool:
+        """Whether a rule only repeats that a terminal state is final. Any other rule for such a state is an error."""
+        if key[0] not in self.terminal:
+            return False
+        if value != (key[0], *[NOOP] * self.p):
+            raise ValueError(
+                f"State {key[0]!r} is terminal, and a rule was given for it: {key!r}. Remove the rule, "
+                f"or take {key[0]!r} out of the terminal states."
+            )
+        return True
+
+    def _two_symbols(self, rules: Table, symbols: Iterable[str] | None) -> tuple[str, str]:
+        """The two symbols, in order: as given; otherwise 0 before 1, or in order of appearance."""
         if isinstance(symbols, Set) or not isinstance(symbols, (Iterable, type(None))):
             raise ValueError(
                 f"Symbols are given in order, such as '01' or ['left', 'right'], and {symbols!r} was given."
@@ -117,18 +129,18 @@ class StackMachine:
         for symbol in found:
             if symbol.split() != [symbol] or symbol in (ANY, EMPTY):
                 raise ValueError(
-                    f"A symbol is a text without spaces, other than {ANY} (for any) and {EMPTY} (for an empty stack), "
-                    f"and {symbol!r} is used."
+                    f"A symbol is text without spaces, other than {ANY} (any symbol) and {EMPTY} (an empty stack), "
+                    f"and {symbol!r} was given."
                 )
         if len(found) > 2:
-            raise ValueError(f"A stack here is binary, and these symbols are used: {_listed(found)}. Two are allowed.")
+            raise ValueError(f"The stacks are binary, and these symbols are used: {listed(found)}. Use at most two.")
         spare = [x for x in ("0", "1") if x not in found]
         found += spare[: 2 - len(found)]
         zero, one = sorted(found) if set(found) == {"0", "1"} and not given else found
         return zero, one
 
     def _expanded(self, rules: Table) -> Table:
-        """A rule for each state and tops that has one, without stars."""
+        """The rules without stars: one for each combination of a state and tops to which some rule applies."""
         table: Table = {}
         order = {key: n for n, key in enumerate(rules)}
         for q in self.states:
@@ -147,17 +159,17 @@ class StackMachine:
                 table[here] = rules[best[0]]
         return table
 
-    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[Moment]:
-        """The moments of a run, the first one with the stacks given, the rest of the stacks empty.
+    def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[StackConfiguration]:
+        """Yield the configurations of a run one by one, the initial one first. Stacks that are not given begin empty.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
-        return self._moments(self.stacks(*stacks), _limit(max_steps))
+        return self._configurations(self.stacks(*stacks), step_limit(max_steps))
 
     def stacks(self, *stacks: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-        """Stacks to begin with, one for each of the machine's, each from the top down."""
+        """The stacks that a run begins with, one for each stack of the machine, each from the top down."""
         if len(stacks) > self.p:
-            raise ValueError(f"This machine has {_count(self.p, 'stack')}, and {len(stacks)} were given.")
+            raise ValueError(f"This machine has {count(self.p, 'stack')}, and {len(stacks)} were given.")
         for number, stack in enumerate(stacks):
             if isinstance(stack, (bytes, Set, Mapping)) or not isinstance(stack, Iterable):
                 raise ValueError(
@@ -169,27 +181,26 @@ class StackMachine:
             for symbol in stack:
                 if symbol not in self.symbols:
                     raise ValueError(
-                        f"Symbol {symbol!r} (on stack {number}) is not one of this machine's: {_listed(self.symbols)}."
+                        f"Symbol {symbol!r} (on stack {number}) is not one of this machine's: {listed(self.symbols)}."
                     )
         return tuple(filled)
 
-    def _moments(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[Moment]:
-        now = Moment(0, self.initial, stacks)
+    def _configurations(self, stacks: tuple[tuple[str, ...], ...], limit: int) -> Iterator[StackConfiguration]:
+        now = StackConfiguration(0, self.initial, stacks)
         yield now
         while now.step < limit and (rule := self.rules.get((now.state, *now.tops))):
-            after = tuple(_done(stack, *operation) for stack, operation in zip(now.stacks, rule[1:], strict=True))
-            now = Moment(now.step + 1, rule[0], after)
+            now = _after(now, rule)
             yield now
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
-        """Run with these stacks, and say how it ended.
+        """Run with these stacks, and return how it ended.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         (now,) = deque(self.trace(*stacks, max_steps=max_steps), maxlen=1)
         return StackRun(self.status(now, max_steps), now.state, now.step, now.stacks)
 
-    def status(self, now: Moment, limit: int) -> str:
+    def status(self, now: StackConfiguration, limit: int) -> str:
         if now.state in self.terminal:
             return "halted"
         return "jammed" if now.step < limit else "limit"
@@ -204,7 +215,7 @@ def balanced() -> StackMachine:
     >>> [balanced().run(word).state for word in ("", "(())", "())", "(")]
     ['T', 'T', 'F', 'F']
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
     rules: Texts = {}
     for q in ("I", "R"):
@@ -222,10 +233,9 @@ def balanced() -> StackMachine:
 class TwoStacks:
     """Any Turing machine as a machine with two binary stacks: the cells left and right of the head.
 
-    The symbol under the head is in the state. Of g symbols, each is k = ⌈log₂ g⌉ bits: its number in ``symbols``, which
-    are the machine's unless given in another order. The blank comes first and is k zeros, so an empty stack reads as
-    blanks.
-    A move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
+    The symbol under the head is in the state. If there are g symbols, each is k = ⌈log₂ g⌉ bits: its index in
+    ``symbols``, by default the machine's. The blank comes first and is k zeros, so an empty stack reads as blanks. A
+    move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
     micro-step; a stay is one micro-step.
 
     >>> import turing
@@ -233,7 +243,7 @@ class TwoStacks:
     >>> two.k, len(two.machine.states), len(two.machine.rules)
     (3, 68, 387)
 
-    Chapter: :doc:`/book/07_ss`.
+    Chapter: :doc:`/book/ss95`.
     """
 
     def __init__(self, machine: TuringMachine, symbols: Sequence[str] | None = None):
@@ -242,7 +252,7 @@ class TwoStacks:
         self.turing, self.k = machine, max(1, (len(machine.symbols) - 1).bit_length())
         self.code = {a: tuple(n >> i & 1 for i in range(self.k)) for n, a in enumerate(symbols or machine.symbols)}
         self.symbol = {bits: a for a, bits in self.code.items()}
-        self.control: dict[str, tuple[str, str]] = {}  # names of states that stand for a state and a symbol
+        self.control: dict[str, tuple[str, str]] = {}  # the states that stand for a state and a symbol
         rules: Texts = {}
         for q, a in product(machine.states, machine.symbols):
             self.control[_name(q, a)] = (q, a)
@@ -250,7 +260,7 @@ class TwoStacks:
                 self._step(rules, q, a, *machine.delta[q, a])
         terminal = [name for name, (q, _) in self.control.items() if q in machine.halting]
         starts = [_name(machine.initial, a) for a in machine.symbols]
-        self.machine = _Built(rules, starts, terminal, self.control)
+        self.machine = _CompleteStackMachine(rules, starts, terminal, self.control)
 
     def _step(self, rules: Texts, q: str, a: str, target: str, written: str, move: int) -> None:
         if move == 0:
@@ -262,7 +272,7 @@ class TwoStacks:
     def _micro(
         self, rules: Texts, state: str, target: str, move: int, left: tuple[int, ...], read: tuple[int, ...]
     ) -> None:
-        """Rules that push the last of the bits left and pop the next one to be read, and those that follow."""
+        """Add the rules that push the last of the bits ``left`` and pop the next bit, and then those that follow."""
         known = {bits[: len(read) + 1] for bits in self.symbol}
         for top in (None, "0", "1"):
             bits = (*read, int(top == "1"))
@@ -280,39 +290,38 @@ class TwoStacks:
     def start(self, word: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """State and stacks for a word, the head on its first symbol.
 
-        Chapter: :doc:`/book/07_ss`.
+        Chapter: :doc:`/book/ss95`.
         """
         tape = self.turing.tape(word)
         first = tape.get(0, self.turing.blank)
         bits = (str(bit) for cell in range(1, len(tape)) for bit in self.code[tape[cell]])
         return _name(self.turing.initial, first), (), tuple(bits)
 
-    def trace(self, word: Sequence[str], max_steps: int) -> Iterator[tuple[Moment, bool]]:
-        """The moments of the stack machine, each with whether a step of the Turing machine ends there."""
+    def trace(self, word: Sequence[str], max_steps: int) -> Iterator[tuple[StackConfiguration, bool]]:
+        """The configurations of the stack machine, each with whether a step of the Turing machine ends there."""
         state, *stacks = self.start(word)
-        now = Moment(0, state, tuple(map(tuple, stacks)))
+        now = StackConfiguration(0, state, tuple(map(tuple, stacks)))
         done = 0
         while True:
-            whole = now.state in self.control
-            yield now, whole
-            if whole and done == max_steps:
+            complete = now.state in self.control
+            yield now, complete
+            if complete and done == max_steps:
                 return
             rule = self.machine.rules.get((now.state, *now.tops))
             if rule is None:
                 return
-            done += whole
-            after = tuple(_done(stack, *operation) for stack, operation in zip(now.stacks, rule[1:], strict=True))
-            now = Moment(now.step + 1, rule[0], after)
+            done += complete
+            now = _after(now, rule)
 
     def symbols(self, stack: Sequence[str]) -> list[str]:
-        """The symbols that bits on a stack stand for, from the top; a group cut off at the bottom is filled with 0."""
+        """The symbols that the bits on a stack stand for, from the top; missing bits at the bottom are 0."""
         bits = [int(bit) for bit in stack]
         bits += [0] * (-len(bits) % self.k)
         return [self.symbol[tuple(bits[i : i + self.k])] for i in range(0, len(bits), self.k)]
 
 
-class _Built(StackMachine):
-    """A stack machine whose rules are complete and right by construction: nothing is expanded or searched."""
+class _CompleteStackMachine(StackMachine):
+    """A stack machine whose rules are complete and right by construction: nothing is checked or expanded."""
 
     def __init__(self, rules: Texts, starts: list[str], terminal: Iterable[str], control: Iterable[str]):
         self.p, self.symbols, self.terminal = 2, ("0", "1"), frozenset(terminal)
@@ -323,13 +332,13 @@ class _Built(StackMachine):
 
 
 def _name(q: str, *rest: object) -> str:
-    """A name for a state of the control; no two have the same, whatever the states and symbols are called."""
+    """A name for a state of the stack machine, unique whatever the states and symbols are called."""
     plain = len(rest) == 1 and " " not in q and not q.startswith("(")
     return f"{q} {rest[0]}" if plain else repr((q, *rest))
 
 
 def _read(delta: object) -> Table:
-    """The rules with their operations taken apart, each of them checked."""
+    """The rules with their operations parsed, each of them checked."""
     if not isinstance(delta, Mapping):
         raise ValueError(f"A transition function is a dictionary of rules, and {delta!r} was given.")
     rules: Table = {}
@@ -352,7 +361,7 @@ def _value(key: object, value: object) -> tuple[Any, ...]:
     if not isinstance(value, (tuple, list)) or not value or not isinstance(value[0], str):
         raise ValueError(f"A rule ends (next state, operation on stack 0, …), and {value!r} was given for {key!r}.")
     if value[0] == ANY:
-        raise ValueError(f"A rule leads to one state, and {ANY!r}, which stands for any, was given for {key!r}.")
+        raise ValueError(f"A rule leads to one state, and {ANY!r}, which stands for any state, was given for {key!r}.")
     return (value[0], *map(_operation, value[1:]))
 
 
@@ -365,9 +374,16 @@ def _operation(text: str) -> Operation:
     raise ValueError(f"An operation is 'noop', 'pop' or 'push x', and {text!r} was given.")
 
 
-def _said(operation: Operation) -> str:
+def _operation_text(operation: Operation) -> str:
     return " ".join(filter(None, operation))
 
 
-def _done(stack: tuple[str, ...], kind: str, symbol: str | Any) -> tuple[str, ...]:
+def _after(now: StackConfiguration, rule: tuple[Any, ...]) -> StackConfiguration:
+    """The configuration to which a rule leads."""
+    state, *operations = rule
+    stacks = (_apply(stack, *operation) for stack, operation in zip(now.stacks, operations, strict=True))
+    return StackConfiguration(now.step + 1, state, tuple(stacks))
+
+
+def _apply(stack: tuple[str, ...], kind: str, symbol: str | Any) -> tuple[str, ...]:
     return (symbol, *stack) if kind == "push" else stack[1:] if kind == "pop" else stack

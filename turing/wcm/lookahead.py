@@ -1,8 +1,8 @@
-"""The WCM21 step with three ReLU layers: linear maps that meet are one map, and the carries are looked ahead.
+"""The WCM21 step with three ReLU layers: neighbouring linear maps become one map, and all carries come at once.
 
-The heads are those of :mod:`turing.wcm`; what stands before them and behind them is folded.
+The heads are those of ``turing/wcm/pipeline.py``; the modules before and after them are folded into fewer layers.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from turing.layout import Layout
 from turing.machine import TuringMachine
 from turing.wcm.specification import specification as paper
 
-__all__ = ["Assemble", "Carry", "Choose", "Detect", "Move", "before", "behind", "specification"]
+__all__ = ["Assemble", "Carry", "Choose", "Detect", "Move", "post_attention", "pre_attention", "specification"]
 
 
 class Detect(Layer):
-    """A detector for each pair of state and symbol, AND(st[q], sym1[a]); pos1 and pos2 stay.
+    """A detector for each pair of a state and a symbol, AND(st[q], sym1[a]); pos1 and pos2 stay.
 
     The first layer of :class:`turing.dnf.Transition`, without the places that its second layer does not read.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, transition: Transition):
@@ -39,13 +39,13 @@ class Detect(Layer):
 
 
 class Carry(Layer):
-    """What the rule says, and for each bit whether a carry or borrow comes.
+    """What the rule says, and for each bit whether a carry or a borrow comes in.
 
-    ``bit_carry`` and ``bit_borrow`` say whether it meets a 1. This is the
-    second matrix of :class:`turing.dnf.Transition`, which holds δ, and the
-    first one of :class:`turing.adders.LookaheadAdder`, in one.
+    ``bit_carry`` and ``bit_borrow`` say whether it meets a 1. The second matrix
+    of :class:`turing.dnf.Transition`, which holds δ, and the first one of
+    :class:`turing.adders.LookaheadAdder` are one matrix here.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, transition: Transition, before: Layout):
@@ -82,7 +82,7 @@ class Carry(Layer):
 class Move(Readout):
     """Back to the state vector: pos3 is the new position, each bit changed where a carry or a borrow comes in.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, before: Layout, layout: Layout):
@@ -97,10 +97,10 @@ class Move(Readout):
 
 
 class Choose(Layer):
-    """scr1 stays where the cell was visited, scr2 where it was not; ``blank`` is 1 if it was neither visited nor on
-    the word. The new position is in pos2.
+    """scr1 stays if the cell was visited, scr2 if it was not; ``blank`` is 1 if it was neither visited nor part of
+    the word. The new position goes to pos2.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, layout: Layout):
@@ -119,9 +119,9 @@ class Choose(Layer):
 
 
 class Assemble(Readout):
-    """The next column: what was found goes to sym1, and all scratch but the direction is 0.
+    """The next column: the symbol that was found goes to sym1, and all scratch but the direction is 0.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, before: Layout, layout: Layout, blank: str):
@@ -135,10 +135,10 @@ class Assemble(Readout):
         self.layouts = [before, layout]
 
 
-def before(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules before the heads, by name.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
     transition = Transition(machine, layout)
     detect = Detect(transition)
@@ -146,10 +146,10 @@ def before(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     return {"detect": detect, "carry": carry, "move": Move(carry.layouts[-1], layout)}
 
 
-def behind(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
-    """The modules behind the heads, by name.
+def post_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
+    """The modules after the heads, by name.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
     choose = Choose(layout)
     return {"choose": choose, "assemble": Assemble(choose.layouts[-1], layout, machine.blank)}
@@ -158,9 +158,9 @@ def behind(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
 def specification(
     machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
 ) -> Iterator[dict[str, set[str]]]:
-    """What :func:`turing.wcm.specification` says of each step, for these modules.
+    """What :func:`turing.wcm.specification` says about each step, for the modules of this file.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
     pairs = [(q, a) for q in machine.states for a in machine.symbols]
     detector = dict(zip(pairs, detectors(pairs).det.names(), strict=True))

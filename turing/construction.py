@@ -1,0 +1,652 @@
+"""One interface for every construction that compiles a machine into weights, and the registry that lists them.
+
+A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules, and
+defines what is specific to it: ``initial`` (the first column of a word) and, if a head looks at the word,
+``encode``; ``read`` (what a state means for the machine); ``guard`` (raises before a wrong answer); ``expected``
+(the specification, without weights). Everything else is here, and the same for all.
+
+Chapter: :doc:`/book/wcm21`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from turing import arguments, ir
+from turing.attention import Attention
+from turing.exact import Exact
+from turing.layout import Layout
+from turing.machine import Configuration, Run, TuringMachine
+from turing.runs import Expectation, Reader, Reading, State
+from turing.runs import at_step as at_step
+
+__all__ = [
+    "Construction",
+    "Engine",
+    "Expectation",
+    "Reader",
+    "Reading",
+    "State",
+    "compile",
+    "constructions",
+    "register",
+]
+
+MAX_STEPS = 1_000_000  # of a run, unless a construction has a limit of its own
+REGISTRY: dict[str, type[Construction]] = {}
+ENGINES: dict[str, Engine] = {}  # besides plain torch; turing.engine puts them here
+Seen = Callable[[str, Any], object]
+Kind = TypeVar("Kind", bound="type[Construction]")
+
+
+class Engine(Protocol):
+    """Runs networks of some constructions by other means than plain PyTorch, with the same results.
+
+    Its methods are those of :class:`Construction`, with the network first. ``run`` may have options of its own.
+
+    Chapter: :doc:`/book/how-fast`.
+    """
+
+    @property
+    def constructions(self) -> Sequence[str]:
+        """The names of those that it runs."""
+
+    def run(self, network: Any, word: Iterable[str], max_steps: int | None) -> Run: ...
+    def trace(self, network: Any, word: Iterable[str], max_steps: int | None) -> Iterator[Configuration]: ...
+    def run_batch(self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None) -> list[Run]: ...
+    def vectors(
+        self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+class Construction(nn.Module):
+    """A machine compiled into weights: ``forward`` is one pass, and one or more passes are a step of the machine.
+
+    ``pipeline`` holds the modules by name, in the order in which they work; ``layout`` names the places of a column.
+
+    Chapter: :doc:`/book/wcm21`.
+    """
+
+    construction: ClassVar[str] = ""  # its name in the registry
+    loop: ClassVar[ir.Loop] = ir.Loop()
+    batched: ClassVar[bool] = True  # whether columns of several words may be computed at once
+    tolerance: Fraction | int = 0  # by how much a number may differ from what verify expects
+    passes_per_step: int = 1  # at most
+    T: int | None = None  # the steps that it was compiled for, if there is a limit
+    machine: TuringMachine
+    options: dict[str, Any]
+    layout: Layout
+    pipeline: nn.ModuleDict
+
+    # What a construction writes.
+
+    def initial(self, word: Iterable[str]) -> Any:
+        """The first column of a word: a tensor ``(w,)``, or an exact vector in exact arithmetic."""
+        raise TypeError(f"{type(self).__name__} does not say what its first column is.")
+
+    def encode(self, word: Iterable[str]) -> Any:
+        """The word for heads that look at it, a row for each cell, ``(n, w)``; None where there is no such head."""
+        return None
+
+    def read(self, state: State) -> list[Reading | None]:
+        """What the columns of a state say, word by word; None in the middle of a step of the machine."""
+        raise TypeError(f"{type(self).__name__} does not say what a state means.")
+
+    def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
+        """Raise if the next configuration cannot be represented; at the start there is no reading yet."""
+
+    def expected(
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
+    ) -> Iterator[Expectation]:
+        """What the vectors have to be for a machine with these states and symbols, pass by pass, without weights."""
+        raise TypeError(f"{type(self).__name__} has no specification to be compared with.")
+
+    @classmethod
+    def options_for(
+        cls,
+        given: dict[str, Any],
+        word: Sequence[str] | None = None,
+        max_steps: int | None = None,
+        engine: str | None = None,
+        resumable: bool = False,
+    ) -> dict[str, Any]:
+        """Options with which a run on a word fits: those given, and others that depend on the run.
+
+        ``resumable`` is true for a run that may be resumed later, with more steps.
+        """
+        return given
+
+    def detectors(self) -> list[dict[str, Any]]:
+        """For each rule of the machine, where in the network it is noticed: ``rule``, the ``vector``, and in it the
+        place of the ``detector``. Empty for a construction that has no such places.
+        """
+        return []
+
+    # What every construction has.
+
+    def start(self, words: Sequence[Sequence[str]]) -> State:
+        """The state before the first step, of one word or of several that run side by side.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        self.forget()
+        if not self._batches:
+            return State(self.initial(words[0]), self.encode(words[0]))
+        tapes = [tape for word in words if (tape := self.encode(word)) is not None]
+        tape = nn.utils.rnn.pad_sequence(tapes, batch_first=True) if tapes else None
+        return State(torch.stack([self.initial(word) for word in words]), tape)
+
+    def step(self, state: State, seen: Seen = lambda *_: None) -> State:
+        """One pass, by the weights alone. ``seen`` gets the name of each module and the vector that leaves it.
+
+        Heads take the keys and values of earlier columns from the state's memory, which grows by one column.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        x = state.x
+        vectors = {"column": x}
+        rows = isinstance(x, Tensor) and self.loop.state == "column"
+        x = x.unsqueeze(-2) if rows else x  # modules see columns in rows, here a single one
+        for name, module in self.pipeline.items():
+            x = self._attend(name, module, x, state) if isinstance(module, Attention) else module(x)
+            vectors[name] = x.squeeze(-2) if rows else x
+            seen(name, vectors[name])
+        passes = state.passes + 1
+        x = self._embedded(vectors[name], passes)
+        return State(x, state.tape, state.memory, passes, vectors, state.notes)
+
+    def _embedded(self, x: Any, step: int) -> Any:
+        return x + self.beta(step) if self.loop.add else x
+
+    def beta(self, step: int) -> Any:
+        """What is added to a column before it takes its next step: the step's number in bits. Shape: ``(w,)``.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        column = torch.zeros(self.layout.width)
+        for name, _ in self.loop.add:
+            for k, place in enumerate(self.layout[name]):
+                column[place] = step >> k & 1
+        return column.to(self._like)
+
+    def _attend(self, name: str, head: Attention, x: Any, state: State) -> Any:
+        memory = state.memory
+        if head.mask == "cross":
+            if name not in memory:
+                memory[name] = head.remember(state.tape)
+            return head(x, *memory[name])
+        earlier, new = memory.get(name), head.remember([x] if isinstance(x, Exact) else x)
+        memory[name] = _grown(earlier, new) if earlier else new
+        return head(x, *_visible(head, memory[name]))
+
+    def forward(self, column: Any, history: Any = None, tape: Any = None) -> Any:
+        """One pass: the next column, with nothing added to it, from this one, the earlier ones and the encoded word.
+
+        All columns are computed anew. Shapes: ``(…, w)``, ``(…, t, w)`` and ``(…, n, w)`` to ``(…, w)``; in exact
+        arithmetic an exact vector and lists of them.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        if self.loop.state != "column":
+            for module in self.pipeline.values():
+                column = module(column)
+            return column
+        if isinstance(column, Exact):
+            self.forget()
+            state = State(column, tape)
+            for earlier in [*(history or []), column]:
+                state = self.step(replace(state, x=earlier))
+            return list(state.vectors.values())[-1]
+        columns = column.unsqueeze(-2)
+        if history is not None:
+            columns = torch.cat([history, columns], dim=-2)
+        return self.next_columns(columns, tape)[..., -1, :]
+
+    def next_columns(self, columns: Tensor, tape: Tensor | None = None, seen: Seen = lambda *_: None) -> Tensor:
+        """One pass over all columns at once, each from itself and the earlier ones: teacher forcing.
+
+        Shapes: ``(…, t, w)`` and ``(…, n, w)`` to ``(…, t, w)``. ``seen`` as in :meth:`step`, for all columns.
+
+        Chapter: :doc:`/book/research`.
+        """
+        if not isinstance(columns, Tensor):
+            raise TypeError(f"next_columns takes a tensor, and {type(columns).__name__} was given.")
+        for name, module in self.pipeline.items():
+            if isinstance(module, Attention):
+                hidden = module.hidden(columns.shape[-2], columns.device)
+                columns = module(columns, *module.remember(tape if module.mask == "cross" else columns), hidden)
+            else:
+                columns = module(columns)
+            seen(name, columns)
+        return columns
+
+    def rollout(self, word: Iterable[str], passes: int) -> Tensor:
+        """The first column and those of the next ``passes`` passes, differentiable in every parameter. Floats only.
+
+        Shape: ``(passes + 1, w)``.
+
+        Chapter: :doc:`/book/research`.
+        """
+        if self.arithmetic == "exact":
+            raise TypeError("A rollout is differentiated in floats, and this network is exact. Compile it in floats.")
+        state = self.start([arguments.word(word)])
+        columns = [state.x]
+        for _ in range(arguments.integer("passes", passes, 0)):
+            state = self.step(state)
+            columns.append(state.x)
+        stacked = torch.stack(columns)
+        return stacked.squeeze(1) if self._batches else stacked
+
+    def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options: Any) -> Run:
+        """Run the network on a word; what comes out is read off its columns.
+
+        ``engine`` is ``"torch"``, or another one that runs this construction (:mod:`turing.engine`) and may have more
+        options.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        if engine != "torch" or options:
+            return self._engine(engine, options).run(self, word, max_steps, **options)
+        word, limit = arguments.word(word), self._limit(max_steps)
+        ((now, passes),) = deque(self._follow(Reader(self, word), limit), maxlen=1)
+        return self._run(word, now, passes, limit)
+
+    def _run(self, word: Sequence[str], now: Configuration, passes: int, limit: int) -> Run:
+        jammed = now.step < limit
+        trace = partial(self.trace, word, now.step)
+        run = self.machine._run(now.cells, now.state, now.head, now.step, jammed, trace)
+        return replace(run, micro_steps=passes)
+
+    def trace(
+        self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[Configuration]:
+        """Run the network, and yield the configurations that its columns stand for after each step of the machine.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        if engine != "torch":
+            return self._engine(engine).trace(self, word, max_steps)
+        word, limit = arguments.word(word), self._limit(max_steps)
+        return (now for now, _ in self._follow(Reader(self, word), limit))
+
+    @torch.no_grad()
+    def _follow(self, reader: Reader, limit: int) -> Iterator[tuple[Configuration, int]]:
+        """The configurations of a run, each with the number of passes so far."""
+        self.check()
+        yield reader.now, 0
+        if not reader.running or not limit:
+            return
+        state = replace(self.start([reader.word]), notes=reader.notes)
+        while reader.running and reader.now.step < limit:
+            state = self.step(state)
+            with at_step(reader.now.step + 1):
+                (reading,) = self.read(state)
+            if reader.enter(reading):
+                yield reader.now, state.passes
+
+    @torch.no_grad()
+    def run_batch(
+        self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
+    ) -> list[Run]:
+        """Run the network on many words; the results are those of running it on one after the other.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        words, limit = arguments.words(words), self._limit(max_steps)
+        if engine != "torch":
+            return self._engine(engine).run_batch(self, words, max_steps)
+        if not self._batches:
+            runs = []
+            for number, word in enumerate(words):
+                with _of_batch(number):
+                    runs.append(self.run(word, max_steps))
+            return runs
+        self.check()
+        readers: list[Reader] = []
+        for number, word in enumerate(words):
+            with _of_batch(number):
+                readers.append(Reader(self, word))
+        passes = [0] * len(words)
+        rows = [i for i, reader in enumerate(readers) if reader.running and limit]  # of the state, word by word
+        state = self.start([words[i] for i in rows]) if rows else State(None)
+        live = set(rows)
+        while live:
+            state = self.step(state)
+            places = {k: i for k, i in enumerate(rows) if i in live}
+            for i, reading in zip(places.values(), self._readings(state, places), strict=True):
+                with _of_batch(i):
+                    passes[i] = state.passes if readers[i].enter(reading) else passes[i]
+                if not readers[i].running or readers[i].now.step == limit:
+                    live.discard(i)
+            if len(live) <= len(rows) // 2:  # the others only cost time
+                state = _selected(state, [k for k, i in enumerate(rows) if i in live])
+                rows = [i for i in rows if i in live]
+        nows = [reader.now for reader in readers]
+        return [self._run(*each, limit) for each in zip(words, nows, passes, strict=True)]
+
+    def _readings(self, state: State, places: Mapping[int, int]) -> list[Reading | None]:
+        """What some places of a batch say; an error names the word, by its number, and the step."""
+        try:
+            return self.read(replace(state, x=state.x[list(places)]))
+        except ArithmeticError:
+            found = []
+            for place, number in places.items():
+                with _of_batch(number), at_step(state.passes):
+                    found += self.read(replace(state, x=state.x[[place]]))
+            return found
+
+    def vectors(
+        self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
+    ) -> Iterator[dict[str, Any]]:
+        """For each pass on several words, every vector by the name of the module that it leaves, ``"column"`` first:
+        tensors ``(words, w)``, or in exact arithmetic a list of exact vectors.
+
+        Nothing is read or guarded: after its run is over a word simply continues, with meaningless numbers, up to the
+        number of passes that ``max_steps`` steps can take.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        found, limit = arguments.words(words), self._limit(max_steps)
+        if not found:
+            raise ValueError("A list of words is expected, and an empty one was given.")
+        if engine != "torch":
+            return self._engine(engine).vectors(self, found, max_steps)
+        return self._vectors(found, limit * self.passes_per_step)
+
+    @torch.no_grad()
+    def _vectors(self, words: Sequence[Sequence[str]], passes: int) -> Iterator[dict[str, Any]]:
+        if self._batches:
+            state = self.start(words)
+            for _ in range(passes):
+                state = self.step(state)
+                yield state.vectors
+            return
+        self.forget()
+        states = [self.start([word]) for word in words]
+        for _ in range(passes):
+            states = [self.step(state) for state in states]
+            every = [state.vectors for state in states]
+            yield {name: _together([vectors[name] for vectors in every]) for name in every[0]}
+
+    def activations(self, word: Iterable[str], step: int) -> dict[str, Any]:
+        """Every vector inside the network at that pass, counted from 1, by the name of the module that it leaves.
+
+        Pass t leads from one column, which comes first, under ``"column"``, to the next.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        return {name: self._one(vector) for name, vector in self._at(word, step).vectors.items()}
+
+    def patterns(self, word: Iterable[str], step: int) -> dict[str, Tensor]:
+        """The weights of every head at that pass: over the columns so far, or over the word; the null key last.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        state, found = self._at(word, step), {}
+        with torch.no_grad():
+            for before, name in pairwise(state.vectors):
+                head = self.pipeline[name]
+                if isinstance(head, Attention):
+                    keys, _ = _visible(head, state.memory[name])
+                    found[name] = self._one(head.weights(state.vectors[before].unsqueeze(-2), keys).squeeze(-2))
+        return found
+
+    def run_with_cache(self, word: Iterable[str], max_steps: int | None = None) -> tuple[Run, dict[str, Any]]:
+        """Run on a word, and keep every vector under the name of the module that it leaves, ``(passes, w)``; and under
+        ``"<head>.pattern"`` each head's weights, ``(passes, keys + 1)``, null key last, 0 where masked (floats only).
+
+        Chapter: :doc:`/book/research`.
+        """
+        word = arguments.word(word)
+        run = self.run(word, max_steps)
+        state, kept = self.start([word]), []
+        with torch.no_grad():
+            for _ in range(run.micro_steps):
+                state = self.step(state)
+                kept.append({name: self._one(vector) for name, vector in state.vectors.items()})
+            names = list(kept[0]) if kept else []
+            cache = {name: _together([vectors[name] for vectors in kept]) for name in names}
+            for before, name in pairwise(names):
+                head = self.pipeline[name]
+                if isinstance(head, Attention) and isinstance(cache[before], Tensor):
+                    keys, hidden = self._one(state.memory[name][0]), head.hidden(run.micro_steps)
+                    cache[f"{name}.pattern"] = head.weights(cache[before], keys, hidden)
+        return run, cache
+
+    @torch.no_grad()
+    def _at(self, word: Iterable[str], step: int) -> State:
+        """The state after that pass."""
+        step = arguments.integer("step", step, 1, what="the number of a pass")
+        limit = self._limit(None) * self.passes_per_step
+        if step > limit:
+            raise ValueError(f"The steps of this network are 1 to {limit:,}, and step {step:,} was asked for.")
+        reader = Reader(self, arguments.word(word))
+        state = replace(self.start([reader.word]), notes=reader.notes)
+        running = reader.running
+        while running:
+            state = self.step(state)
+            if state.passes == step:
+                return state
+            with suppress(ArithmeticError):  # damage may be looked at
+                (reading,) = self.read(state)
+                if reading is not None:
+                    running = reading.state is not None and reading.state not in self.machine.halting
+                reader.enter(reading)
+        raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {state.passes}.")
+
+    def check(self) -> None:
+        """Raise unless attention is hard in this number type (a key that misses has weight 0); re-read the parameters.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        self.forget()
+        for module in self.pipeline.values():
+            if isinstance(module, Attention):
+                module.check()
+
+    def forget(self) -> None:
+        """Read every parameter anew at the next pass."""
+        for module in self.pipeline.values():
+            if forget := getattr(module, "forget", None):
+                forget()
+
+    def about(self) -> dict[str, str]:
+        """The network in a few rows, for people."""
+        return {
+            "network": self.construction,
+            "width": f"{self.layout.width:,}",
+            "modules": f"{len(self.pipeline)}",
+        }
+
+    def layout_of(self, name: str) -> Layout:
+        """The names of the places in the vector that leaves a module; ``"column"`` is what comes in.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        if name == "column":
+            return self.layout
+        if name not in self.pipeline:
+            raise ValueError(f"No module is called {name!r}. There are: column {' '.join(self.pipeline)}.")
+        return getattr(self.pipeline[name], "layouts", [self.layout])[-1]
+
+    @property
+    def arithmetic(self) -> str:
+        """The numbers that it computes in: ``"exact"``, or a type of floats."""
+        return ir.arithmetic_of(self.parameters())
+
+    def ir(self) -> ir.Network:
+        """The network as :mod:`turing.ir` sees it."""
+        prefix = next(name for name, module in self.named_modules() if module is self.pipeline)
+        modules, layout = [], self.layout
+        for name, module in self.pipeline.items():
+            parts = ir.described(f"{prefix}.{name}", module)
+            own = getattr(module, "layouts", None) or [layout] * (len(parts) + 1)
+            named = tuple(ir.with_layouts(parts, own))
+            modules.append(ir.Module(name, type(module).__name__, named, getattr(module, "claim", "")))
+            layout = own[-1]
+        known = (self.construction, self.machine, self.options)
+        return ir.Network(tuple(modules), self.arithmetic, self.loop, *known)
+
+    def save(self, path: str | Path) -> None:
+        """The same as :func:`turing.files.save`."""
+        from turing.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Construction:
+        """The same as :func:`turing.files.load`, for a file with a network of this construction."""
+        from turing.files import load
+
+        network = load(path)
+        if not isinstance(network, cls):
+            raise TypeError(f"{Path(path).name} holds {type(network).__name__}, and {cls.__name__} was asked for.")
+        return network
+
+    @property
+    def _like(self) -> Tensor:
+        return next(self.parameters())
+
+    @property
+    def _batches(self) -> bool:
+        return self.batched and self.arithmetic != "exact"
+
+    def _one(self, vector: Any) -> Any:
+        """What a batch of one word holds."""
+        return vector.squeeze(0) if self._batches else vector
+
+    def _limit(self, max_steps: int | None) -> int:
+        return MAX_STEPS if max_steps is None else arguments.step_limit(max_steps)
+
+    def _engine(self, name: str, options: Iterable[str] = ()) -> Any:
+        constructions()
+        if name not in ("torch", *ENGINES):
+            raise ValueError(f"An engine is one of torch, {', '.join(ENGINES)}, and {name!r} was given.")
+        engine = ENGINES.get(name)  # None for torch
+        if engine and self.construction not in engine.constructions:
+            runs = " and ".join(engine.constructions)
+            raise ValueError(f"engine={name!r} runs {runs} networks; this is {self.construction}. Take engine='torch'.")
+        known = list(inspect.signature(engine.run).parameters)[3:] if engine else []
+        for option in options:
+            if option not in known:
+                raise TypeError(
+                    f"A run with engine={name!r} has no option {option!r}. Its options: {', '.join(known) or 'none'}."
+                )
+        return engine
+
+    def same_names(self, machine: TuringMachine) -> None:
+        """Raise unless a machine has the states and symbols of the one that was compiled."""
+        for kind in ("states", "symbols"):
+            own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
+            if own != other:
+                raise ValueError(
+                    f"This network was compiled for {self.machine!r}, and it is compared with {machine!r}: "
+                    f"they do not have the same {kind}. The network's: {arguments.listed(sorted(own))}."
+                )
+        if machine.blank != self.machine.blank:
+            raise ValueError(
+                f"The blank of this network is {self.machine.blank!r}, and that of the machine {machine.blank!r}."
+            )
+
+
+def register(kind: Kind) -> Kind:
+    """Put a construction into the registry, under the name that it has as ``construction``.
+
+    Chapter: :doc:`/book/research`.
+    """
+    REGISTRY[kind.construction] = kind
+    return kind
+
+
+def constructions() -> Mapping[str, type[Construction]]:
+    """Every construction by name: those of the book, and whatever else was registered.
+
+    >>> {"wcm21", "ss95", "ss95-realtime"} <= set(constructions())
+    True
+
+    Chapter: :doc:`/book/research`.
+    """
+    import turing
+
+    turing.import_chapters()  # each chapter registers its own
+    return REGISTRY
+
+
+def compile(machine: TuringMachine, construction: str, **options: Any) -> Construction:
+    """The network that simulates a machine, with no training: its ``forward`` is one pass.
+
+    ``construction`` is a name of the registry, such as ``"wcm21"``, with the option ``T``, the maximal number of steps;
+    ``"ss95"``, with four layers a step; or ``"ss95-realtime"``, with one. The options are those of the class.
+
+    >>> import turing
+    >>> net = turing.compile(turing.zoo["binary_increment"], "wcm21", T=64)
+    >>> turing.zoo["binary_increment"].text(net.run("1011").tape)
+    '1100'
+
+    Chapter: :doc:`/book/wcm21`.
+    """
+    known = constructions()
+    if construction not in tuple(known):
+        raise ValueError(f"A construction is one of {', '.join(known)}, and {construction!r} was given.")
+    if not isinstance(machine, TuringMachine):
+        raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
+    network = known[construction]
+    try:
+        inspect.signature(network).bind(machine, **options)
+    except TypeError as error:
+        names = [option for option in inspect.signature(network).parameters if option != "machine"]
+        raise TypeError(f"{construction}: {error}. Its options: {', '.join(names)}.") from None
+    return network(machine, **options)
+
+
+@contextmanager
+def _of_batch(number: int) -> Iterator[None]:
+    """Add to an error message the word that it concerns."""
+    try:
+        yield
+    except (ValueError, ArithmeticError) as error:
+        raise type(error)(f"Word {number} of the batch: {error}") from None
+
+
+def _grown(earlier: tuple[Any, Any], new: tuple[Any, Any]) -> tuple[Any, Any]:
+    if isinstance(new[0], list):
+        return earlier[0] + new[0], earlier[1] + new[1]
+    return torch.cat([earlier[0], new[0]], dim=-2), torch.cat([earlier[1], new[1]], dim=-2)
+
+
+def _visible(head: Attention, memory: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The keys and values that the newest column may look at."""
+    if head.mask in ("causal", "cross"):
+        return memory
+    keys, values = memory
+    newest = (len(keys) if isinstance(keys, list) else keys.shape[-2]) - 1
+    back = newest - (head.offset or 0)
+    start, end = (0, newest) if head.mask == "strict" else (back, back + 1)
+    start, end = max(0, start), max(0, end)
+    if isinstance(keys, list):
+        return keys[start:end], values[start:end]
+    return keys[..., start:end, :], values[..., start:end, :]
+
+
+def _selected(state: State, rows: list[int]) -> State:
+    """Some words of a batch."""
+    memory = {name: (keys[rows], values[rows]) for name, (keys, values) in state.memory.items()}
+    tape = None if state.tape is None else state.tape[rows]
+    return replace(state, x=state.x[rows], tape=tape, memory=memory)
+
+
+def _together(vectors: list[Any]) -> Any:
+    """Vectors of several words or passes: one tensor, or the list that exact ones are."""
+    return torch.stack(vectors) if isinstance(vectors[0], Tensor) else vectors
