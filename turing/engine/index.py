@@ -1,153 +1,171 @@
-"""When attention is a look-up: the heads of a network, checked weight by weight.
+"""When an index can answer for attention: the heads of a network have to be the look-ups that the index makes.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from torch import nn
+import torch
 
-from turing.attention import Attention
-from turing.gates import Layer, Readout
-from turing.layout import state_vector
+from turing import ir
+from turing.attention import Lookup
+from turing.layout import Layout, state_vector
 from turing.wcm import WCM21
 from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 
 __all__ = ["Refusal", "check_heads"]
 
-HEADS = {"visited": IndicateVisitedPosition, "last": GetLastWrittenSymbol, "initial": GetInitialSymbol}
+TYPES = ("float32", "float64")
+VERIFY = 'Take engine="torch"; turing.verify finds the step and the layer where that begins.'
 
 
 class Refusal(ArithmeticError):
-    """An index cannot answer for the heads of this network, and here is why.
+    """An index cannot answer for the heads of this network, and the message says why.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
 
-def check_heads(network: WCM21, types: Collection[str] = ("float32", "float64")) -> None:
-    """Raise unless every head compares bits and fetches a part of the column that fits, as it was built to.
+class Around(NamedTuple):
+    """The modules around the heads, which are made of layers alone."""
 
-    Then a match scores ½ more than the null key, and the null key ½ more than any other column: a look-up in an index
-    gives what the average over all columns gives, exactly.
+    pre_attention: tuple[ir.Module, ...]
+    post_attention: tuple[ir.Module, ...]
 
-    Chapter: :doc:`/book/08_fast`.
+
+def check_heads(network: WCM21) -> Around:
+    """The modules before the heads and those after them. Raise unless the heads are look-ups that an index can answer.
+
+    Each head compares bits, and fetches a part of the column that matches: a match scores ½ more than the null key, and
+    the null key ½ more than any other column. So a look-up in an index gives exactly what the average over all columns
+    gives.
+
+    Chapter: :doc:`/book/how-fast`.
     """
-    dtype = str(next(network.parameters()).dtype).removeprefix("torch.")
-    if dtype not in types:
-        raise Refusal(f'An index works in {" and ".join(types)}, and this network is of {dtype}. Take engine="torch".')
+    if not isinstance(network, WCM21):
+        raise TypeError(f"The engines run networks of the class WCM21, and {type(network).__name__} was given.")
+    for name, module in network.named_modules():
+        if module._forward_hooks or module._forward_pre_hooks:
+            raise Refusal(f'{name} has a hook, which an engine would not call. Remove it, or take engine="torch".')
     try:
         network.check()
-    except ValueError as error:
-        raise Refusal(str(error)) from None
-    places = [k for k, module in enumerate(network.pipeline.values()) if isinstance(module, Attention)]
-    heads = list(network.pipeline)[min(places, default=0) : max(places, default=-1) + 1]
-    searches = [f"search{j}" for j in reversed(range(network.bits))]
-    if heads != ["visited", *searches, "last", "initial"]:
-        raise Refusal(f'An index is for all heads of wcm21, and here are {" ".join(heads)}. Take engine="torch".')
-    if network.layout.names() != state_vector(network.machine, network.bits).names():
-        raise Refusal('The places of a column are in an order of their own here. Take engine="torch".')
+        found = network.ir()
+    except (TypeError, ValueError) as error:
+        raise Refusal(f'{error} Take engine="torch".') from None
+    _check_types(found)
+    _check_layers(network, found)
+    if network.layout != state_vector(network.machine, network.bits):
+        raise Refusal('The places of a column are not in the order that an index expects. Take engine="torch".')
+    built, modules = _built(network.layout), found.modules
+    heads = [k for k, module in enumerate(modules) if module.kind == "attention"]
+    begin, end = min(heads, default=0), max(heads, default=-1) + 1
+    if (names := [module.name for module in modules[begin:end]]) != list(built):
+        raise Refusal(
+            f"An index answers for the heads {' '.join(built)}, and this network has {' '.join(names)}. "
+            f'Take engine="torch".'
+        )
+    for module in modules[begin:end]:
+        _check_head(module, network.pipeline[module.name], built[module.name])
+    return Around(modules[:begin], modules[end:])
+
+
+def _built(layout: Layout) -> dict[str, Lookup]:
+    """The heads as the construction builds them, by name."""
+    searches = {f"search{j}": BinarySearchStep(layout, j) for j in reversed(range(len(layout.scr3)))}
+    last = {"last": GetLastWrittenSymbol(layout), "initial": GetInitialSymbol(layout)}
+    return {"visited": IndicateVisitedPosition(layout), **searches, **last}
+
+
+def _check_types(network: ir.Network) -> None:
+    first, *others = network.numbers()
+    dtype = first.values.dtype
+    if (name := str(dtype).removeprefix("torch.")) not in TYPES:
+        raise Refusal(f'An index works in {" and ".join(TYPES)}, and this network is in {name}. Take engine="torch".')
+    for numbers in others:
+        if numbers.values.dtype != dtype:
+            raise Refusal(f"{numbers.name} is of {numbers.values.dtype}, and the network of {dtype}.")
+
+
+def _check_layers(network: WCM21, found: ir.Network) -> None:
+    """Raise unless there are heads and layers alone, and each takes as many numbers as come to it."""
     width = network.layout.width
-    for name, module in network.pipeline.items():
-        for part, numbers in module.named_parameters():
-            if str(numbers.dtype) != f"torch.{dtype}":
-                raise Refusal(f"pipeline.{name}.{part} is of {numbers.dtype}, and the network of torch.{dtype}.")
-            if not numbers.isfinite().all():
-                raise Refusal(f"pipeline.{name}.{part} has a number that is infinite or none. Build the network again.")
-        for part, inner in module.named_modules(prefix=f"pipeline.{name}"):
-            if inner._forward_hooks or inner._forward_pre_hooks:
-                raise Refusal(f'{part} has a hook, which an engine would not call. Remove it, or take engine="torch".')
-        if isinstance(module, Attention):
-            _check_head(network, name, module)
-        width = _width(network, name, width)
+    for module in found.modules:
+        for part in module.parts:
+            if not isinstance(part, (ir.Attention, ir.Layer)) or getattr(part, "activation", "") == "clamp":
+                raise Refusal(
+                    f"{part.name} is neither a head nor a linear layer with a ReLU or nothing after it. "
+                    f'Take engine="torch".'
+                )
+            if part.width_in != width:
+                raise Refusal(f"{part.name} takes vectors of width {part.width_in}, and {width} numbers come to it.")
+            width = part.width_out
+        if width != (named := network.layout_of(module.name).width):
+            raise Refusal(f"{width} numbers leave pipeline.{module.name}, and its layout has names for {named}.")
 
 
-def _width(network: WCM21, name: str, width: int) -> int:
-    """The width of the vectors that leave a module; those that come to it have another one."""
-    for layer in flat(network.pipeline[name]):
-        if layer.weight.shape[1] != width:
-            raise Refusal(f"pipeline.{name} has a layer for {layer.weight.shape[1]} numbers, and {width} come to it.")
-        width = len(layer.weight)
-    if width != (named := network.layout_of(name).width):
-        raise Refusal(f"{width} numbers leave pipeline.{name}, and its layout has names for {named}.")
-    return width
-
-
-def _check_head(network: WCM21, name: str, head: Attention) -> None:
+def _check_head(module: ir.Module, given: Any, built: Lookup) -> None:
+    """Raise unless a head is the look-up that it was built to be; name the first number that differs."""
+    head, name = module.parts[0], module.parts[0].name
+    for (place, ours), theirs in zip(given.named_modules(prefix=name), built.modules(), strict=False):
+        if type(ours) is not type(theirs):
+            kinds = f"{type(ours).__name__}, and {type(theirs).__name__} is expected there"
+            raise Refusal(f'{place} is of the class {kinds}. Take engine="torch".')
+    (expected,) = built.describe(name)
+    assert isinstance(head, ir.Attention)
     if head.average != "ratio":
         raise Refusal(
-            f"The head {name} takes its average as {head.average!r}, which is not exact where columns tie. "
+            f"The head {module.name} takes its average as {head.average!r}, which is not exact where columns tie. "
             f'Compile with average="ratio", or take engine="torch".'
         )
-    arguments = [int(name.removeprefix("search"))] if name.startswith("search") else []
-    built = HEADS.get(name, BinarySearchStep)(network.layout, *arguments)
-    for (part, given), other in zip(head.named_modules(prefix=f"pipeline.{name}"), built.modules(), strict=False):
-        if type(given) is not type(other):
-            kinds = f"{type(given).__name__}, and the head of a look-up has {type(other).__name__}"
-            raise Refusal(f'{part} is of class {kinds} there. Take engine="torch".')
-    for part, expected in built.state_dict().items():
-        numbers, expected = (x.detach().cpu().numpy() for x in (head.get_parameter(part), expected))
-        if numbers.shape != expected.shape:
-            raise Refusal(f"pipeline.{name}.{part} is of shape {numbers.shape}, and of {expected.shape} in a look-up.")
-        if (numbers != expected).any():
-            place = np.argwhere(numbers != expected)[0].tolist()
-            raise Refusal(
-                f"pipeline.{name}.{part}{place} is {digits(numbers[tuple(place)])}, and a look-up has "
-                f'{digits(expected[tuple(place)])} there. Take engine="torch".'
-            )
+    constants = head.key.rows[-1] == expected.key.rows[-1]  # of which lookup() accepts several
+    if head.lookup() == expected.lookup() and head.mask == expected.mask and constants:
+        return
+    for numbers, right in zip(ir.tensors(head), ir.tensors(expected), strict=False):
+        found, wanted = (each.values.cpu().numpy() for each in (numbers, right))
+        if found.shape != wanted.shape:
+            raise Refusal(f"{numbers.name} has the shape {found.shape}, and in a look-up it has {wanted.shape}.")
+        for index in np.argwhere(found != wanted).tolist():
+            values = f"{digits(found[tuple(index)])}, and a look-up has {digits(wanted[tuple(index)])} there"
+            raise Refusal(f'{numbers.name}{index} is {values}. Take engine="torch".')
+    raise Refusal(f'{name} has no null key, another score or another mask than a look-up. Take engine="torch".')
+
+
+def exact_in_any_order(layer: ir.Part) -> bool:
+    """Whether a layer's sums over inputs that are 0 or 1 are not rounded: of integers, and not too large ones."""
+    assert isinstance(layer, ir.Layer)
+    W, b = layer.weight.values, layer.bias.values
+    largest = W.abs().sum(dim=1, dtype=torch.float64) + b.abs()
+    return not (W % 1).any() and not (b % 1).any() and bool(largest.max() < 1 / torch.finfo(W.dtype).eps)
 
 
 def infinite(step: int) -> Refusal:
-    """What is raised where plain PyTorch would multiply infinity by 0, or is close to it."""
+    """What is raised where plain PyTorch multiplies infinity by 0, or almost does."""
     return Refusal(
-        f"At step {step + 1}, a number is infinite or almost so, and infinity times 0 is no number. "
-        f'Take engine="torch"; turing.verify tells where it begins.'
+        f"At step {step + 1}, a number is infinite or almost so, and infinity times 0 is not a number. {VERIFY}"
     )
 
 
 def refused(network: WCM21, step: int, y: np.ndarray) -> None:
     """Raise if the vector that comes to the heads has a query or key that is not made of bits, or not this step's."""
     layout = network.layout
+    begun = f"At step {step + 1}, {{}} is {{}} before the heads"
     for part in (layout.pos1, layout.pos2, layout.pos3, layout.scr3):
         for place in part:
             if y[place] not in (0, 1):
-                raise Refusal(
-                    f"At step {step + 1}, {layout.name(place)} is {digits(y[place])} before the heads, and an index is "
-                    f'for 0 and 1. Take engine="torch"; turing.verify tells where it begins.'
-                )
+                what = begun.format(layout.name(place), digits(y[place]))
+                raise Refusal(f"{what}, and an index works with 0 and 1. {VERIFY}")
     for k, place in enumerate(layout.pos1):
         if y[place] != step >> k & 1:
-            raise Refusal(
-                f"At step {step + 1}, {layout.name(place)} is {digits(y[place])} before the heads, and the number of "
-                f'the column is {step}. Take engine="torch"; turing.verify tells where it begins.'
-            )
+            what = begun.format(layout.name(place), digits(y[place]))
+            raise Refusal(f"{what}, and the number of the column is {step}. {VERIFY}")
     for place in layout.scr3:
         if y[place]:
-            raise Refusal(
-                f"At step {step + 1}, {layout.name(place)} is 1 before the heads search. "
-                f'Take engine="torch"; turing.verify tells where it begins.'
-            )
+            raise Refusal(f"{begun.format(layout.name(place), 1)} search. {VERIFY}")
 
 
 def digits(number: object) -> str:
-    """A number, with as many digits as tell it from its neighbours."""
+    """A number with all its digits, and an integer without a decimal point."""
     return str(number).removesuffix(".0")
-
-
-def flat(module: Any) -> list[Readout]:
-    """The layers of a module, one after the other."""
-    if isinstance(module, Attention):
-        return []
-    computes = getattr(module.forward, "__func__", None)
-    if computes is nn.Sequential.forward:
-        return [layer for part in module for layer in flat(part)]
-    if computes not in (Readout.forward, Layer.forward):
-        raise Refusal(
-            f"{type(module).__name__} has a forward of its own, and an engine computes a Layer, a Readout or a row of "
-            f'them. Take engine="torch".'
-        )
-    return [module]

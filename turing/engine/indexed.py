@@ -1,6 +1,6 @@
 """A network in eager PyTorch, with an index in place of its heads: a step costs the same whenever it comes.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from turing.attention import Attention
-from turing.engine.index import Refusal, check_heads, flat, infinite, refused
-from turing.gates import Layer
+from turing import ir
+from turing.construction import Reader
+from turing.engine.index import Refusal, check_heads, infinite, refused
 from turing.wcm import WCM21
-from turing.wcm.network import Reader
 
 __all__ = ["Indexed"]
 
@@ -29,26 +28,20 @@ class Indexed:
     What a head would find among all columns is kept for each cell: the number of its last visit, and what was
     written then. Cells are known by their position bits, as they come out of the layers.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, network: WCM21, word: Sequence[str]):
-        check_heads(network, ("float32", "float64"))
+        self.pre_attention, self.post_attention = check_heads(network)
         if next(network.parameters()).device.type != "cpu":
             raise Refusal('engine="indexed" computes on the CPU. Move the network there: network.cpu().')
         Reader(network, word)  # refuses a word that is too long
         self.network, self.layout, self.step = network, network.layout, 0
-        layers = [
-            (name, [(part.weight.detach(), part.bias.detach(), isinstance(part, Layer)) for part in flat(module)])
-            for name, module in network.pipeline.items()
-        ]
-        heads = [k for k, module in enumerate(network.pipeline.values()) if isinstance(module, Attention)]
-        self.before, self.behind = layers[: heads[0]], layers[heads[-1] + 1 :]
         self.column = network.initial(word).detach()
         tape = network.encode(word).detach().numpy()
         self.bits, self.slices = np.arange(network.bits), [self.layout[name].slice for name in SLICES]
         self.beta = np.zeros(network.bits, tape.dtype)  # the number of the column, in bits
-        self.most = np.finfo(tape.dtype).max / 2
+        self.largest = np.finfo(tape.dtype).max / 2  # before the heads, which may double it
         position, symbol = self.layout.pos2.slice, self.layout.sym1.slice
         self.word = {row[position].tobytes(): row[symbol].copy() for row in tape}
         self.visits: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by position: number and what was written
@@ -70,7 +63,7 @@ class Indexed:
             yield found
 
     def _advance(self, seen: dict[str, Tensor] | None) -> None:
-        y = self._through(self.before, self.column, seen)
+        y = self._through(self.pre_attention, self.column, seen)
         v: Any = y.numpy()  # the same memory
         parts = map(v.__getitem__, self.slices)
         stamp, own, asked, number, fetched, symbol, written = parts
@@ -81,7 +74,7 @@ class Indexed:
         if new or number.any() or (stamp != beta).any():
             refused(self.network, self.step, v)
             self.known |= {own, asked}
-        if not np.abs(v).max() <= self.most:  # the heads may double it
+        if not np.abs(v).max() <= self.largest:
             raise infinite(self.step)
         self.visits[own] = beta, written
         if self.step == 0:
@@ -100,18 +93,19 @@ class Indexed:
         if asked in self.word:
             symbol += self.word[asked]
         self._note(seen, "initial", y)
-        self.column = self._through(self.behind, y, seen).clone()
+        self.column = self._through(self.post_attention, y, seen).clone()
         self.step += 1
         self.beta = (self.step >> self.bits & 1).astype(v.dtype)
         self.column.numpy()[self.slices[0]] += self.beta
 
-    def _through(self, layers: list, x: Tensor, seen: dict[str, Tensor] | None) -> Tensor:
-        for name, parts in layers:
-            for weight, bias, relu in parts:
-                x = torch.addmv(bias, weight, x)
-                if relu:
+    def _through(self, modules: Sequence[ir.Module], x: Tensor, seen: dict[str, Tensor] | None) -> Tensor:
+        for module in modules:
+            for layer in module.parts:
+                assert isinstance(layer, ir.Layer)
+                x = torch.addmv(layer.bias.values, layer.weight.values, x)
+                if layer.relu:
                     x.relu_()
-            self._note(seen, name, x)
+            self._note(seen, module.name, x)
         return x
 
     @staticmethod

@@ -5,26 +5,29 @@ and the head that the loop counts are read off the columns, for the report and t
 
 Sizes and places are unsigned: a signed index costs a test for negative ones, and with it the vector instructions.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
+
+from contextlib import suppress
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 
 __all__ = ["advance", "enter", "find"]
 
 U = np.uint64
 # How a call ends.
-LIMIT, HALTED, JAMMED, ROOM, NO_BIT, TIME, SEARCH, INFINITE, UNREAD, ASTRAY, CAPACITY, MISREAD = range(12)
+LIMIT, HALTED, JAMMED, ROOM, NOT_A_BIT, TIME, SEARCH, INFINITE, UNREADABLE, WRONG_CELL, CAPACITY, MISREAD = range(12)
 # What a run counts and reads: steps done, slots in use, the cell of the head and its slot, and the state.
 STEP, USED, HEAD, HERE, STATE = range(5)
 # Where the slices of a column begin; the last four are sizes.
 ST, SYM1, SYM2, POS1, POS2, POS3, SCR1, SCR2, SCR3, SCR4, SCR5, STATES, SYMBOLS, BITS, WIDTH = range(15)
 # A row of ``layers``: where its inputs and its biases begin, sizes, whether ReLU follows, where the vector is recorded,
-# whether its numbers are whole, and which ``looks`` are its own: each is where a block of inputs begins that has some
-# weight. A row of ``inputs``: the first place that it has a weight for, how many blocks of weights follow, and where
-# these begin.
-INPUT, BIAS, IN, OUT, RELU, RECORD, WHOLE, LOOK, LOOKED = range(9)
+# whether its sums are exact in any order, and which ``looks`` are its own: each is where a block of inputs begins that
+# has some weight. A row of ``inputs``: the first place that it has a weight for, how many blocks of weights follow, and
+# where these begin.
+INPUT, BIAS, IN, OUT, RELU, RECORD, EXACT, LOOK, LOOKED = range(9)
 START, BLOCKS, WEIGHT = range(3)
 BLOCK = 8  # weights that are taken at once
 WORDS = 4  # of 64 bits, of inputs that are compared at once
@@ -36,12 +39,26 @@ UNCLEAR = 0.25  # as in turing.wcm
 HASH = U(0x9E3779B97F4A7C15)
 
 
+class Cache(FunctionCache):
+    """The files in which numba keeps what it has compiled; where they are damaged, it compiles again."""
+
+    def load_overload(self, *arguments):
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # there is no end to what can be wrong with a file
+            try:
+                self.flush()
+            except OSError:
+                self.disable()
+            return None
+
+
 def jit(function):
-    """Compile a function, and keep that for the next time if there is a place for it."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba has found no folder that it may write to
-        return njit(nogil=True)(function)
+    """Compile a function, and keep that for the next time if there is a folder for it."""
+    compiled = njit(nogil=True)(function)
+    with suppress(RuntimeError):  # numba has found no folder that it may write to
+        compiled._cache = Cache(function)  # type: ignore[attr-defined]  # numba has no name for it in its types
+    return compiled
 
 
 # A call counts the references to its arrays, which takes longer than what these functions do.
@@ -144,15 +161,15 @@ def _forward(
     false if a number becomes infinite.
 
     A layer keeps its sums from step to step, and adds what has changed.
-    That is exact for whole weights and inputs that are 0 or 1; where one
-    is not, all is added up anew, now and at the next step.
+    That is exact for integer weights and inputs that are 0 or 1. Where one
+    is neither, all is added up anew, now and at the next step.
     """
     zero = biases.dtype.type(0)
     for number in range(first, last):
         at, bias = layers[number, INPUT], layers[number, BIAS]
         n, m = layers[number, IN], layers[number, OUT]
         x, y = number * wide, (number + U(1)) * wide
-        anew = odd[number] != 0 or not layers[number, WHOLE]
+        anew = odd[number] != 0 or not layers[number, EXACT]
         for k in range(layers[number, LOOK], layers[number, LOOKED]):
             if _same(now, old, number * room + looks[k]):
                 continue
@@ -176,7 +193,7 @@ def _forward(
         if layers[number, RELU]:
             for i in range(m):
                 total = sums[y + i]
-                # written so that what is no number stays none
+                # written so that a nan stays a nan
                 vectors[y + i] = zero if total < zero else total
         else:
             for i in range(m):
@@ -229,7 +246,7 @@ def advance(
         asked, fault_3 = _bits(vectors, pos3, bits)
         begun, fault_4 = _bits(vectors, scr3, bits)
         if fault_1 | fault_2 | fault_3 | fault_4:
-            return NO_BIT
+            return NOT_A_BIT
         if time != U(count[STEP]) & mask:
             return TIME
         if begun != U(0):
@@ -284,7 +301,7 @@ def advance(
         state, seen = _one(vectors, where[ST], s), _one(vectors, where[SYM1], g)
         written = _one(vectors, where[SYM2], g)
         if unclear or (state != -1 and min(state, seen, written) < 0):
-            return UNREAD
+            return UNREADABLE
         if state == -1:
             count[STEP] -= 1
             return JAMMED
@@ -293,7 +310,7 @@ def advance(
         for k in range(bits):
             position |= U(vectors[where[POS2] + k] > 0.5) << k
         if (U(cell) ^ position) & mask != U(0):
-            return ASTRAY
+            return WRONG_CELL
         there = _slot(position, cell, blank, g, table, keys, slots, wrote, count)
         if slots[there, CELL_OF] == NOWHERE:
             slots[there, CELL_OF] = cell

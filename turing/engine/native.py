@@ -1,6 +1,6 @@
 """A network in a compiled loop over its own weights, with an index in place of its heads.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from turing.attention import Attention
-from turing.engine.index import check_heads, flat, infinite, refused
-from turing.gates import Layer
+from turing import ir
+from turing.construction import Reader, at_step
+from turing.engine.index import check_heads, exact_in_any_order, infinite, refused
 from turing.wcm import WCM21
-from turing.wcm.network import Reader
 
 __all__ = ["Native", "Program"]
 
 SLICES = ("st", "sym1", "sym2", "pos1", "pos2", "pos3", "scr1", "scr2", "scr3", "scr4", "scr5")
 ROWS = 256  # steps that are recorded at a time
-MOST = 2**62  # steps of a call: the loop counts in 64 bits
+MAX_STEPS = 2**62  # of a call: the loop counts in 64 bits
 
 
 class Program:
-    """The weights of a network as the compiled loop takes them: input by input, without the zeros around.
+    """The weights of a network as the compiled loop takes them: input by input, without the zeros around them.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     def __init__(self, network: WCM21):
@@ -37,67 +36,65 @@ class Program:
             raise ImportError(
                 'engine="native" needs numba, which is not installed. Run pip install numba, or take engine="indexed".'
             ) from None
-        check_heads(network)
+        pre_attention, post_attention = check_heads(network)
+        layout, machine = network.layout, network.machine
         self.network, self.kernel = network, kernel
         self.dtype = next(network.parameters()).detach().cpu().numpy().dtype
         self.widths = [network.layout_of(name).width for name in ("column", *network.pipeline)]
-        ends, filled = np.cumsum(self.widths), 0
-        layers: list[list[int]] = []
-        looks: list[int] = []
-        inputs: list[list[int]] = []
-        weights: list[np.ndarray] = []
-        biases: list[np.ndarray] = []
-        size = kernel.BLOCK
-        heads = []
-        for module, recorded in zip(network.pipeline.values(), ends, strict=False):
-            if isinstance(module, Attention):
-                heads.append((len(layers), recorded))
-            parts = flat(module)
-            for part in parts:
-                W, b = (numbers.detach().cpu().numpy() for numbers in (part.weight, part.bias))
-                begin = len(inputs)
-                for column in W.T:
-                    rows = column.nonzero()[0]
-                    first, end = (rows[0] // size, rows[-1] // size + 1) if len(rows) else (0, 0)
-                    span = np.zeros((end - first) * size, self.dtype)
-                    span[rows - first * size] = column[rows]
-                    inputs.append([first * size, end - first, filled])
-                    weights.append(span)
-                    filled += len(span)
-                inputs += [[0, 0, 0]] * (-len(inputs) % size)  # whole blocks of inputs, too
-                whole = self._whole(W, b)
-                end = recorded if part is parts[-1] else 0
-                bias = sum(map(len, biases))
-                look = len(looks)
-                in_word = 8 // self.dtype.itemsize
-                some = kernel.WORDS * in_word
-                looks += [k // in_word for k in range(0, W.shape[1], some) if W[:, k : k + some].any()]
-                layers.append([begin, bias, W.shape[1], len(b), isinstance(part, Layer), end, whole, look, len(looks)])
-                biases.append(b)
-        self.looks = np.array(looks, np.uint64)
-        self.layers, self.inputs = np.array(layers, np.uint64), np.array(inputs, np.uint64).reshape(-1, 3)
-        self.weights, self.biases = np.concatenate(weights), np.concatenate(biases)
-        self.heads, self.recorded = map(np.uint64, heads[0])
-        self.widest = -(-max(*self.widths, *(row[3] for row in layers)) // size) * size
-        layout, machine = network.layout, network.machine
+        self._rows: dict[str, list] = {name: [] for name in ("layers", "looks", "inputs", "weights", "biases")}
+        self._filled = 0  # weights so far
+        ends = dict(zip(network.pipeline, np.cumsum(self.widths), strict=False))  # where a vector is recorded
+        for module in pre_attention:
+            self._add(module, ends[module.name])
+        self.heads, self.recorded = np.uint64(len(self._rows["layers"])), np.uint64(ends["visited"])
+        for module in post_attention:
+            self._add(module, ends[module.name])
+        self.layers, self.looks = (np.array(self._rows[name], np.uint64) for name in ("layers", "looks"))
+        self.inputs = np.array(self._rows["inputs"], np.uint64).reshape(-1, 3)
+        self.weights, self.biases = (np.concatenate(self._rows[name]) for name in ("weights", "biases"))
+        widest = max(*self.widths, *self.layers[:, kernel.OUT].tolist())
+        self.widest = -(-widest // kernel.BLOCK) * kernel.BLOCK
         sizes = len(machine.states), len(machine.symbols), network.bits, layout.width
         self.where = np.array([*(layout[name].start for name in SLICES), *sizes], np.uint64)
         self.halting = np.array([state in machine.halting for state in machine.states])
 
-    def _whole(self, W: np.ndarray, b: np.ndarray) -> bool:
-        """Whether sums over inputs that are 0 or 1 are exact in any order: whole numbers, and not too large."""
-        most = np.abs(W).sum(axis=1, dtype=np.float64) + np.abs(b)
-        whole = not np.any(W % 1) and not np.any(b % 1)
-        return bool(whole and most.max() < 1 / np.finfo(self.dtype).eps)
+    def _add(self, module: ir.Module, recorded: int) -> None:
+        """Take the layers of a module in; the vector that leaves the last one is recorded from that place on."""
+        kernel, rows = self.kernel, self._rows
+        in_word = 8 // self.dtype.itemsize
+        together = kernel.WORDS * in_word  # inputs that are compared at once
+        for part in module.parts:
+            assert isinstance(part, ir.Layer)
+            W, b = (numbers.values.cpu().numpy() for numbers in (part.weight, part.bias))
+            begin, look, bias = len(rows["inputs"]), len(rows["looks"]), sum(map(len, rows["biases"]))
+            rows["looks"] += [k // in_word for k in range(0, W.shape[1], together) if W[:, k : k + together].any()]
+            for column in W.T:
+                self._add_input(column)
+            rows["inputs"] += [[0, 0, 0]] * (-len(rows["inputs"]) % kernel.BLOCK)  # full blocks of inputs, too
+            rows["biases"].append(b)
+            end, looked = recorded if part is module.parts[-1] else 0, len(rows["looks"])
+            exact = exact_in_any_order(part)
+            rows["layers"].append([begin, bias, W.shape[1], len(b), part.relu, end, exact, look, looked])
+
+    def _add_input(self, column: np.ndarray) -> None:
+        """The weights of one input, from the first to the last that is not 0, in full blocks."""
+        size, rows = self.kernel.BLOCK, self._rows
+        places = column.nonzero()[0]
+        first, end = (places[0] // size, places[-1] // size + 1) if len(places) else (0, 0)
+        span = np.zeros((end - first) * size, self.dtype)
+        span[places - first * size] = column[places]
+        rows["inputs"].append([first * size, end - first, self._filled])
+        rows["weights"].append(span)
+        self._filled += len(span)
 
 
 class Native:
     """A run in the compiled loop: where it stands, and :meth:`advance`.
 
-    A run that is ``guarded`` is read as it goes, and stops where the machine does. Else it goes on with whatever
+    A run that is ``guarded`` is read as it goes, and stops where the machine does. Any other goes on with whatever
     numbers come.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
 
     keys: np.ndarray
@@ -171,28 +168,29 @@ class Native:
                 program.layers, program.heads, program.looks, program.inputs, program.weights, program.biases,
                 program.where, program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(),
                 self.sums.ravel(), self.odd, np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote,
-                self.first, self.count, min(end - self.steps, MOST), self.guarded, record[self.steps - begun :].ravel(),
-                np.uint64(record.shape[-1]), program.recorded,
+                self.first, self.count, min(end - self.steps, MAX_STEPS), self.guarded,
+                record[self.steps - begun :].ravel(), np.uint64(record.shape[-1]), program.recorded,
             )  # fmt: skip
             if self.status == kernel.ROOM:
                 self.room(2 * len(self.keys))
         return self.status in (kernel.LIMIT, kernel.ROOM)
 
-    def raise_(self) -> None:
-        """Say why the loop has stopped, if it could not go on, in the words that plain PyTorch would have."""
+    def raise_if_failed(self) -> None:
+        """Say why the loop has stopped, if it could not go on, as plain PyTorch would have said it."""
         program, kernel = self.program, self.program.kernel
-        network, machine = program.network, program.network.machine
-        if self.status in (kernel.NO_BIT, kernel.TIME, kernel.SEARCH):
+        network = program.network
+        if self.status in (kernel.NOT_A_BIT, kernel.TIME, kernel.SEARCH):
             refused(network, self.steps, self.vectors_[int(program.heads)])
         if self.status == kernel.INFINITE:
             raise infinite(self.steps)
         if self.status <= kernel.ROOM:
             return
         reader = Reader(network, self.word)
-        reader.resume(self.steps - 1, int(self.count[kernel.HEAD]), self.tape(), self.cells())
-        (reading,) = network.read(torch.from_numpy(self.column.copy()).unsqueeze(0))
+        reader.resume(self.steps - 1, int(self.count[kernel.HEAD]), self.tape(), {"cells": self.cells()})
+        with at_step(self.steps):
+            (reading,) = network.read_columns(torch.from_numpy(self.column.copy()).unsqueeze(0))
         reader.enter(reading)
-        raise AssertionError(f"The compiled loop stopped with {self.status}, and the column is {reading}: {machine!r}.")
+        raise AssertionError(f"The compiled loop stopped with {self.status}, and the column is {reading}.")
 
     def cells(self) -> dict[int, int]:
         """The cells that are known, by position."""
@@ -227,4 +225,4 @@ class Native:
             self.advance(ROWS, record)
             if self.steps > begun:
                 yield record[: self.steps - begun]
-            self.raise_()
+            self.raise_if_failed()

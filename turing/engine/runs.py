@@ -1,6 +1,6 @@
 """Runs of a network by an engine: the same results as in plain PyTorch, sooner.
 
-Chapter: :doc:`/book/08_fast`.
+Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -17,107 +17,201 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from turing import arguments
+from turing.construction import Reader, Reading, _of_batch, at_step
 from turing.engine.checkpoint import restore, store
-from turing.engine.index import Refusal, digits
+from turing.engine.index import Refusal, check_heads, digits, exact_in_any_order
 from turing.engine.indexed import Indexed
 from turing.engine.native import Native, Program
-from turing.machine import Configuration, Run, _word
-from turing.watch import bar, ctrl_c
+from turing.machine import Configuration, Run
+from turing.progress import bar, ctrl_c
 from turing.wcm import WCM21
-from turing.wcm.network import Reader, _of_batch, _words
 
-__all__ = ["ENGINES", "run", "run_batch", "trace", "vectors"]
+__all__ = ["IndexedEngine", "NativeEngine", "run_batch"]
 
-ENGINES = {"indexed": Indexed, "native": Native}
-BREATH = 0.1  # seconds between looks at Ctrl-C
+INTERVAL = 0.1  # seconds between two looks at Ctrl-C
 CHUNK = 100_000  # steps between them in a batch
 PAUSE = 60  # seconds between checkpoints
 
 
-def run(
-    network: WCM21,
-    word: Iterable[str] = "",
-    max_steps: int | None = None,
-    engine: str = "native",
-    check: bool = False,
-    progress: bool | None = None,
-    checkpoint: str | Path | None = None,
-    cells: int | None = None,
-) -> Run:
-    """Run a network on a word by an engine. Ctrl-C ends the run, and what was done so far is returned.
+class IndexedEngine:
+    """``engine="indexed"``: eager PyTorch with an index in place of the heads.
 
-    ``check`` scans all columns beside the index, as plain attention does, and raises where a number differs.
-    ``progress`` shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file for a native run:
-    it is written first, every minute and at the end, and a run for which it is there goes on from it. With ``cells``
-    a native run stops, as at a limit, soon after its tape has grown to more of them.
+    What the methods take and give is said by :class:`turing.construction.Engine`.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
-    _wcm21(network)
-    word, limit = _word(word), network._limit(max_steps)
-    if engine == "torch":
-        raise ValueError(
-            'check, progress, checkpoint and cells are for engine="indexed" or "native", and "torch" was given.'
-        )
-    _known(engine)
-    for name, given in (("A checkpoint", checkpoint), ("A number of cells", cells)):
-        if given is not None and (engine != "native" or check):
-            raise ValueError(
-                f'{name} is for engine="native" without check, and engine={engine!r}, check={check} was given.'
-            )
-    if engine == "native" and not check:
-        return _native(network, word, limit, progress, checkpoint, cells)
-    with bar(limit, show=progress) as shown, ctrl_c() as pressed:
-        for now in _configurations(network, word, limit, engine, check):
-            shown.update(now.step > 0)
-            if pressed:
-                break
-    again = partial(trace, network, word, now.step, engine)
-    done = network.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, again)
-    return replace(done, status="interrupted") if pressed and done.status == "jammed" else done
+
+    constructions = (WCM21.construction,)
+
+    def start(self, network: WCM21) -> Callable[[Sequence[str]], Indexed | Native]:
+        """What makes a run of a word."""
+        return partial(Indexed, network)
+
+    def run(
+        self,
+        network: WCM21,
+        word: Iterable[str],
+        max_steps: int | None = None,
+        check: bool = False,
+        progress: bool | None = None,
+    ) -> Run:
+        """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
+
+        ``check`` scans all columns besides, as plain attention does, and raises where a number differs. ``progress``
+        shows a bar; by default a long run on a terminal has one.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        word, limit = arguments.word(word), network._limit(max_steps)
+        with bar(limit, show=progress) as shown, ctrl_c() as pressed:
+            for now in self._configurations(network, word, limit, check):
+                shown.update(now.step > 0)
+                if pressed:
+                    break
+        again = partial(self.trace, network, word, now.step)
+        run = network.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, again)
+        return replace(run, status="interrupted") if pressed and run.status == "jammed" else run
+
+    def trace(self, network: WCM21, word: Iterable[str], max_steps: int | None = None) -> Iterator[Configuration]:
+        """The configurations of a run, one by one.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        word = arguments.word(word)
+        network.machine.tape(word)
+        return self._configurations(network, word, network._limit(max_steps))
+
+    def _configurations(
+        self, network: WCM21, word: Sequence[str], limit: int, check: bool = False
+    ) -> Iterator[Configuration]:
+        reader = Reader(network, word)
+        yield reader.now
+        if not reader.running:
+            return
+        columns = self._checked(network, word, limit) if check else self.start(network)(word).columns()
+        while reader.running and reader.now.step < limit:
+            for reading in _readings(network, next(columns), reader.now.step + 1):
+                if reader.enter(reading):
+                    yield reader.now
+                if not reader.running or reader.now.step == limit:
+                    return
+
+    def _checked(self, network: WCM21, word: Sequence[str], limit: int) -> Iterator[Tensor]:
+        """The columns of a run, each compared with what comes out if all columns are scanned.
+
+        Other sums than those of integers are rounded, in an order that is up to torch and the hardware.
+        """
+        around = [part for modules in check_heads(network) for module in modules for part in module.parts]
+        integers = all(exact_in_any_order(part) for part in around)
+        rounding = 0 if integers else network.layout.width * torch.finfo(network._like.dtype).eps
+        note = "" if integers else " Not all weights are small integers, so it may be rounding that has grown."
+        pairs = zip(self.start(network)(word).vectors(), network.vectors([word], limit), strict=False)
+        for step, (ours, plain) in enumerate(pairs, start=1):
+            for name, vector in ours.items():
+                scanned = plain[name].squeeze(0)
+                wrong = ~((vector - scanned).abs() <= rounding * scanned.abs().max().clamp(min=1))
+                if wrong.any():
+                    place = int(wrong.nonzero()[0])
+                    given, expected = (digits(x[place].numpy()) for x in (vector, scanned))
+                    raise AssertionError(
+                        f"At step {step}, layer {name}, {network.layout_of(name).name(place)} is {given} by the index, "
+                        f"and {expected} if all columns are scanned.{note}"
+                    )
+            yield (list(ours.values())[-1] + network.beta(step)).unsqueeze(0)
+
+    def vectors(
+        self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None
+    ) -> Iterator[dict[str, Tensor]]:
+        """For each step on several words, every vector by the name of the module that it leaves.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        start = self.start(network)
+        runs = [start(word).vectors() for word in words]
+        for _ in range(network._limit(max_steps)):
+            found = [_next(run, word, len(words) > 1) for run, word in zip(runs, words, strict=True)]
+            yield {name: torch.stack([row[name] for row in found]) for name in found[0]}
+
+    def run_batch(self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
+        """Run a network on many words, one after the other.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        runs = []
+        for number, word in enumerate(words):
+            with _of_batch(number):
+                runs.append(self.run(network, word, max_steps))
+        return runs
 
 
-def _native(
-    network: WCM21,
-    word: Sequence[str],
-    limit: int,
-    progress: bool | None,
-    checkpoint: str | Path | None,
-    cells: float | None,
-) -> Run:
-    native = Native(network, word, guarded=True)
-    if checkpoint is not None and not Path(checkpoint).exists():
-        store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
-    elif checkpoint is not None:
-        restore(native, checkpoint)
-        if native.steps > limit:
-            raise ValueError(
-                f"{Path(checkpoint).name} stands at step {native.steps:,}, and max_steps = {limit:,} was given."
-            )
-    chunk, saved, cells = 1_000, time.monotonic(), math.inf if cells is None else cells
-    with bar(limit, native.steps, progress) as shown, ctrl_c() as pressed:
-        goes_on = native.advance(0)  # a checkpoint may be of a run that is over
-        while goes_on and native.steps < limit and native.used <= cells and not pressed:
-            begun, before = time.monotonic(), native.steps
-            goes_on = native.advance(min(chunk, limit - before))
-            shown.update(native.steps - before)
-            took = time.monotonic() - begun
-            chunk = max(1_000, int(chunk * min(2, BREATH / max(took, 1e-9))))
-            if checkpoint is not None and goes_on and time.monotonic() - saved > PAUSE:
-                store(native, checkpoint)
-                saved = time.monotonic()
-    native.raise_()
-    if checkpoint is not None:
-        store(native, checkpoint)
-    return _ended(native, native.steps if goes_on and native.used > cells else limit)
+class NativeEngine(IndexedEngine):
+    """``engine="native"``: a compiled loop with an index in place of the heads.
 
+    What the methods take and give is said by :class:`turing.construction.Engine`.
 
-def _ended(native: Native, limit: int) -> Run:
-    network, kernel, steps = native.program.network, native.program.kernel, native.steps
-    jammed, head = native.status == kernel.JAMMED and steps < limit, native.head
-    again = partial(trace, network, native.word, steps, "native")
-    run = network.machine._run(native.tape(), native.state, head, steps, jammed, again)
-    return replace(run, status="interrupted") if run.status == "limit" and steps < limit else run
+    Chapter: :doc:`/book/how-fast`.
+    """
+
+    def start(self, network: WCM21) -> Callable[[Sequence[str]], Indexed | Native]:
+        """What makes a run of a word."""
+        return partial(Native, Program(network))
+
+    def run(
+        self,
+        network: WCM21,
+        word: Iterable[str],
+        max_steps: int | None = None,
+        check: bool = False,
+        progress: bool | None = None,
+        checkpoint: str | Path | None = None,
+        cells: int | None = None,
+    ) -> Run:
+        """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
+
+        ``check`` and ``progress`` are those of :meth:`IndexedEngine.run`. ``checkpoint`` is a file that is written
+        first, every minute and at the end; a run for which it is there goes on from it. With ``cells``, a run stops,
+        as at a limit, soon after its tape has grown to more of them.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        if check and (checkpoint is not None or cells is not None):
+            raise ValueError("checkpoint and cells are for a run without check, and check=True was given.")
+        if check:
+            return super().run(network, word, max_steps, check, progress)
+        limit = network._limit(max_steps)
+        native = Native(network, arguments.word(word), guarded=True)
+        if checkpoint is not None and not Path(checkpoint).exists():
+            store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
+        elif checkpoint is not None:
+            restore(native, checkpoint)
+            if native.steps > limit:
+                raise ValueError(
+                    f"{Path(checkpoint).name} stands at step {native.steps:,}, and max_steps = {limit:,} was given."
+                )
+        chunk, saved, room = 1_000, time.monotonic(), math.inf if cells is None else cells
+        with bar(limit, native.steps, progress) as shown, ctrl_c() as pressed:
+            running = native.advance(0)  # a checkpoint may be of a run that is over
+            while running and native.steps < limit and native.used <= room and not pressed:
+                begun, before = time.monotonic(), native.steps
+                running = native.advance(min(chunk, limit - before))
+                shown.update(native.steps - before)
+                took = time.monotonic() - begun
+                chunk = max(1_000, int(chunk * min(2, INTERVAL / max(took, 1e-9))))
+                if checkpoint is not None and running and time.monotonic() - saved > PAUSE:
+                    store(native, checkpoint)
+                    saved = time.monotonic()
+        native.raise_if_failed()
+        if checkpoint is not None:
+            store(native, checkpoint)
+        return _ended(native, native.steps if running and native.used > room else limit)
+
+    def run_batch(self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
+        """Run a network on many words at once, on all processors.
+
+        Chapter: :doc:`/book/how-fast`.
+        """
+        return run_batch(network, words, max_steps)
 
 
 def run_batch(
@@ -127,17 +221,15 @@ def run_batch(
 
     Ctrl-C ends them all, and what was done so far is returned.
 
-    Chapter: :doc:`/book/08_fast`.
+    Chapter: :doc:`/book/how-fast`.
     """
-    words, single = _words(words, "run_batch"), isinstance(networks, nn.Module)
+    words, single = arguments.words(words), isinstance(networks, nn.Module)
     networks = [networks] if single else list(networks)  # type: ignore[list-item, arg-type]  # as single says
     if not single and len(networks) != len(words):
         raise ValueError(
             f"run_batch takes one network, or one for each word: {len(networks)} networks and {len(words)} words were "
             f"given."
         )
-    for network in networks:
-        _wcm21(network)
     programs = [Program(network) for network in networks] * (len(words) if single else 1)
     limits, runs = [program.network._limit(max_steps) for program in programs], []
     for number, (program, word) in enumerate(zip(programs, words, strict=True)):
@@ -147,85 +239,33 @@ def run_batch(
         list(pool.map(partial(_advance, pressed), runs, limits))
     for number, native in enumerate(runs):
         with _of_batch(number):
-            native.raise_()
+            native.raise_if_failed()
     return [_ended(native, limit) for native, limit in zip(runs, limits, strict=True)]
 
 
 def _advance(pressed: list[int], native: Native, limit: int) -> None:
     """To the end of a run, or as far as it comes before Ctrl-C."""
-    goes_on = True
-    while goes_on and native.steps < limit and not pressed:
-        goes_on = native.advance(min(CHUNK, limit - native.steps))
+    running = True
+    while running and native.steps < limit and not pressed:
+        running = native.advance(min(CHUNK, limit - native.steps))
 
 
-def trace(
-    network: WCM21, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "native"
-) -> Iterator[Configuration]:
-    """The configurations of a run by an engine, one by one.
-
-    Chapter: :doc:`/book/08_fast`.
-    """
-    _wcm21(network)
-    _known(engine)
-    word = _word(word)
-    network.machine.tape(word)
-    return _configurations(network, word, network._limit(max_steps), engine, False)
+def _ended(native: Native, limit: int) -> Run:
+    network, kernel, steps = native.program.network, native.program.kernel, native.steps
+    jammed, head = native.status == kernel.JAMMED and steps < limit, native.head
+    again = partial(NativeEngine().trace, network, native.word, steps)
+    run = network.machine._run(native.tape(), native.state, head, steps, jammed, again)
+    return replace(run, status="interrupted") if run.status == "limit" and steps < limit else run
 
 
-def _configurations(
-    network: WCM21, word: Sequence[str], limit: int, engine: str, check: bool
-) -> Iterator[Configuration]:
-    reader = Reader(network, word)
-    yield reader.now
-    if not reader.goes_on:
-        return
-    columns = _checked(network, word, limit, engine) if check else ENGINES[engine](network, word).columns()
-    while reader.goes_on and reader.now.step < limit:
-        for reading in _readings(network, next(columns)):
-            if reader.enter(reading):
-                yield reader.now
-            if not reader.goes_on or reader.now.step == limit:
-                return
-
-
-def _readings(network: WCM21, columns: Tensor) -> Iterator:
+def _readings(network: WCM21, columns: Tensor, step: int) -> Iterator[Reading]:
+    """What columns say, of which the first is that of this step."""
     try:
-        yield from network.read(columns)
+        yield from network.read_columns(columns)
     except ArithmeticError:  # the rows before the first that cannot be read can be
-        for column in columns:
-            yield from network.read(column.unsqueeze(0))
-
-
-def _checked(network: WCM21, word: Sequence[str], limit: int, engine: str) -> Iterator[Tensor]:
-    """The columns of a run, with all columns scanned beside the index."""
-    pairs = zip(ENGINES[engine](network, word).vectors(), network.vectors([word], limit), strict=False)
-    for step, (ours, plain) in enumerate(pairs, start=1):
-        for name, vector in ours.items():
-            if not torch.equal(vector, plain[name].squeeze(0)):
-                place = (vector != plain[name].squeeze(0)).nonzero()[0].item()
-                own, other = (digits(x[place].numpy()) for x in (vector, plain[name].squeeze(0)))
-                raise AssertionError(
-                    f"At step {step}, layer {name}, {network.layout_of(name).name(place)} is {own} by the index, and "
-                    f"{other} if all columns are scanned."
-                )
-        yield (list(ours.values())[-1] + network.beta(step)).unsqueeze(0)
-
-
-def vectors(
-    network: WCM21, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "native"
-) -> Iterator[dict[str, Tensor]]:
-    """For each step on several words, every vector by the name of the module that it leaves, as the engine has it.
-
-    Chapter: :doc:`/book/08_fast`.
-    """
-    _wcm21(network)
-    _known(engine)
-    words = _words(words, "vectors", least=1)
-    given = Program(network) if engine == "native" else network
-    runs = [ENGINES[engine](given, word).vectors() for word in words]
-    for _ in range(network._limit(max_steps)):
-        found = [_next(run, word, len(words) > 1) for run, word in zip(runs, words, strict=True)]
-        yield {name: torch.stack([row[name] for row in found]) for name in found[0]}
+        for number, column in enumerate(columns, start=step):
+            with at_step(number):
+                yield from network.read_columns(column.unsqueeze(0))
 
 
 def _next(run: Iterator[dict[str, Tensor]], word: Sequence[str], one_of_many: bool) -> dict[str, Tensor]:
@@ -236,17 +276,3 @@ def _next(run: Iterator[dict[str, Tensor]], word: Sequence[str], one_of_many: bo
             raise
         text = word if isinstance(word, str) else " ".join(word)
         raise Refusal(f"On the word {text!r}: {refusal}") from None
-
-
-def _wcm21(network: WCM21) -> None:
-    if not isinstance(network, WCM21):
-        raise TypeError(
-            f'The engines are for turing.compile(machine, "wcm21"), and {type(network).__name__} was given.'
-        )
-
-
-def _known(engine: str) -> None:
-    if engine == "torch":
-        raise ValueError('engine="torch" is the network alone, without turing.engine: call its own method.')
-    if engine not in tuple(ENGINES):
-        raise ValueError(f"An engine is one of torch, {', '.join(ENGINES)}, and {engine!r} was given.")
