@@ -2,7 +2,7 @@
 
 A truth table is a list of 2ᵏ values; the first input changes fastest.
 
-Chapter: :doc:`/book/01_gates`.
+Chapter: :doc:`/book/gates`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, combinations
 
-LONGEST_LIST, LONGEST_NAME = 40, 52  # characters; a longer list is cut with …, and a longer name is none
+LONGEST_LIST, LONGEST_NAME = 40, 52  # characters; a longer list is cut with …, a longer name left out
 
 
 def function(bits: list[bool], names: Sequence[str]) -> str:

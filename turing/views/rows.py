@@ -3,7 +3,7 @@
 A ReLU neuron that is 0 or 1 on all 0/1 inputs is an AND of literals, or it is 0. So its gate is found by a rule,
 however many inputs it has. What a place is of the network's inputs is found from its truth table.
 
-Chapter: :doc:`/book/01_gates`.
+Chapter: :doc:`/book/gates`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from turing.equations.names import function, gate, needed
+from turing.ir import Row
+from turing.views.names import function, gate, needed
 
-MOST_INPUTS = 10  # of a truth table; ten make 1024 rows
+MAX_INPUTS = 10  # of a truth table; ten make 1024 rows
 # A neuron times 0.3, undone by 1/0.3 in the next layer, is the same gate up to the rounding of float32, 6e-8 or so.
-# So a millionth of the largest number in a row counts as nothing. A weight of 0.999 for 1 is no rounding, and tells.
+# So a millionth of the largest number in a row counts as nothing. A weight of 0.999 for 1 is not rounding, and counts.
 CLOSE = 1e-6
-
-
-class Row(NamedTuple):
-    """The weights of a row that are not 0, each with its column; its bias; and whether a ReLU follows."""
-
-    terms: list[tuple[int, float]]
-    bias: float
-    relu: bool
 
 
 class Place(NamedTuple):
@@ -48,32 +41,33 @@ class Place(NamedTuple):
 
 
 ZERO = Place([0.0], one=1.0)
+UNKNOWN = Place(None)
 
 
-def read(row: Row, places: Sequence[Place], names: Sequence[str]) -> tuple[str, Place]:
-    """The gate that a row is, or "" if it is none; and what its place then holds."""
-    terms = [(places[j], weight) for j, weight in row.terms]
+def read(row: Row, relu: bool, places: Sequence[Place], names: Sequence[str]) -> tuple[str, Place]:
+    """The gate that a row is, or "" if it is not one; and what its place then holds."""
+    bias, terms = float(row.bias), [(places[j], float(weight)) for j, weight in row.terms]
     literals = [(names[j], weight > 0) for j, weight in row.terms]
     bits = all(place.one is not None for place, _ in terms)
-    one = _conjunction([weight * place.one for place, weight in terms], row.bias, row.relu) if bits else None
+    one = _conjunction([weight * place.one for place, weight in terms], bias, relu) if bits else None
     if one == 0:
         return "0", ZERO
     name = "" if one is None else _times(one, gate("AND", literals))
     known = all(place.values is not None for place, _ in terms)
     inputs = sorted({i for place, _ in terms for i in place.inputs}) if known else []
-    if not known or len(inputs) > MOST_INPUTS:
+    if not known or len(inputs) > MAX_INPUTS:
         return name, Place(None, one=one)
 
     tables = [_spread(place, inputs) for place, _ in terms]
-    values, sizes = [row.bias] * 2 ** len(inputs), [abs(row.bias)] * 2 ** len(inputs)
+    values, sizes = [bias] * 2 ** len(inputs), [abs(bias)] * 2 ** len(inputs)
     for (_, weight), table in zip(terms, tables, strict=True):
         values = [value + weight * x for value, x in zip(values, table, strict=True)]
         sizes = [max(size, abs(weight * x)) for size, x in zip(sizes, table, strict=True)]
-    if row.relu:
+    if relu:
         values = [max(0.0, value) for value in values]
     # What rounding may leave in each row: of the numbers added there, and of what was left in the places read.
     read_here = [x for table in tables for x in table]
-    close = 0.0 if _whole(row.bias, *(weight for _, weight in terms), *read_here) else CLOSE
+    close = 0.0 if _integers(bias, *(weight for _, weight in terms), *read_here) else CLOSE
     left, top = 2 * sum(abs(weight) * place.left() for place, weight in terms), max(values)
     if all(abs(value) <= close * size + left for value, size in zip(values, sizes, strict=True)):
         return name, ZERO
@@ -109,7 +103,7 @@ def _conjunction(weights: list[float], bias: float, relu: bool) -> float | None:
     """
     added = [bias, *(weight for weight in weights if weight > 0)]
     most, least = sum(added), min(map(abs, weights), default=0.0)
-    nothing = 0.0 if _whole(bias, *weights) else CLOSE * max(map(abs, added))  # of what is added up there
+    nothing = 0.0 if _integers(bias, *weights) else CLOSE * max(map(abs, added))  # of what is added up there
     if not relu and (len(weights) > 1 or most - sum(map(abs, weights)) < -nothing):
         return None  # two weights make three values or four, and nothing cuts off what is below 0
     if most <= nothing:
@@ -117,8 +111,8 @@ def _conjunction(weights: list[float], bias: float, relu: bool) -> float | None:
     return most if not weights or most - least <= nothing else None
 
 
-def _whole(*numbers: float) -> bool:
-    """Are these whole numbers that float32 holds? Then nothing is rounded."""
+def _integers(*numbers: float) -> bool:
+    """Whether these are integers that float32 holds: then nothing is rounded."""
     return all(abs(x) < 2**24 and float(x).is_integer() for x in numbers)
 
 
