@@ -10,17 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from turing._version import __version__
-from turing.check import check
-from turing.compiler import compile
-from turing.corpus import corpus
-from turing.equations import show
+from turing.corpora import corpus
+from turing.exercises import check
 from turing.files import load, save
-from turing.hinton import draw
 from turing.layout import Layout
+from turing.listings import source
 from turing.machine import Configuration, Run, TuringMachine
 from turing.pictures import space_time, state_diagram
-from turing.source import source
 from turing.verification import verify
+from turing.views.diagram import architecture
+from turing.views.drawings import draw
+from turing.views.equations import show
 from turing.zoo import zoo
 
 if TYPE_CHECKING:  # what __getattr__ gives
@@ -31,8 +31,12 @@ if TYPE_CHECKING:  # what __getattr__ gives
     from turing import engine as engine
     from turing import gates as gates
     from turing import ss as ss
-    from turing import stack as stack
+    from turing import stack_machine as stack_machine
     from turing import wcm as wcm
+    from turing.construction import Construction as Construction
+    from turing.construction import compile as compile
+    from turing.construction import constructions as constructions
+    from turing.construction import register as register
     from turing.wcm import CapacityError as CapacityError
 
 __all__ = [
@@ -40,6 +44,7 @@ __all__ = [
     "Layout",
     "Run",
     "TuringMachine",
+    "architecture",
     "check",
     "compile",
     "corpus",
@@ -55,15 +60,22 @@ __all__ = [
     "__version__",
 ]
 
-# Modules that need torch come when they are asked for: turing.gates.AND(2) works after ``import turing`` alone.
-LATER = {"adders", "attention", "cantor", "dnf", "engine", "gates", "ss", "stack", "wcm"}
+# What needs torch comes when it is asked for: turing.gates.AND(2) works after ``import turing`` alone.
+LAZY = dict.fromkeys(("adders", "attention", "cantor", "dnf", "engine", "gates", "ss", "stack_machine", "wcm"), "")
+LAZY |= dict.fromkeys(("Construction", "compile", "constructions", "register"), "construction")
+LAZY |= {"CapacityError": "wcm"}
+
+
+def import_chapters() -> None:
+    """Import every chapter that registers constructions or engines. Only the package knows them all."""
+    from turing import engine, ss, wcm  # noqa: F401
 
 
 if not TYPE_CHECKING:  # a type checker would believe that every name exists
 
     def __getattr__(name: str) -> Any:
-        if name in LATER:
-            return import_module(f"turing.{name}")
-        if name == "CapacityError":
-            return import_module("turing.wcm").CapacityError
-        raise AttributeError(f"module 'turing' has no attribute {name!r}")
+        if name not in LAZY:
+            raise AttributeError(f"module 'turing' has no attribute {name!r}")
+        if module := LAZY[name]:
+            return getattr(import_module(f"turing.{module}"), name)
+        return import_module(f"turing.{name}")

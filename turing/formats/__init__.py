@@ -1,13 +1,12 @@
-"""Turing machines as text, in and out.
+"""Read and write Turing machines as text.
 
-Five formats are known: ``json``, our own, which holds every machine; ``jflap``, the .jff files of
-JFLAP; ``bbchallenge``, the standard text of the busy beaver hunters; ``turingmachine.io``, the YAML
-of that site; and ``morphett``, the five columns of Morphett's simulator. Each is a module with the
-same functions: ``detects``, ``parse`` and ``write``; ``lacks``, what it cannot hold whatever the
-names; ``state_fault`` and ``symbol_fault``, what is wrong with a name. Its ``LIMIT`` says how many
-characters it reads.
+Five formats are known: ``json``, this library's, which can hold every machine; ``jflap``, the .jff files of JFLAP;
+``bbchallenge``, the standard text format of the busy beaver community; ``turingmachine.io``, the YAML of that site; and
+``morphett``, the five columns of Morphett's simulator. Each is a module with the same functions: ``detects``, ``parse``
+and ``write``; ``lacks``, why it cannot hold a machine, whatever its names; ``state_fault`` and ``symbol_fault``, what
+is wrong with a name. It reads at most ``LIMIT`` characters.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from itertools import chain
 from types import ModuleType
 
 from turing.formats import bbchallenge, jflap, morphett, own_json, turingmachine_io
-from turing.formats.base import FormatError, UnknownFormat, cut, ideas, spares
+from turing.formats.base import FormatError, UnknownFormat, abbreviate, ideas, spares
 from turing.machine import TuringMachine
 
 __all__ = ["FORMATS", "LIMIT", "FormatError", "UnknownFormat", "dumps", "fit", "parse"]
@@ -32,15 +31,15 @@ FORMATS: dict[str, ModuleType] = {
     "turingmachine.io": turingmachine_io,
     "morphett": morphett,
 }
-LIMIT = max(module.LIMIT for module in FORMATS.values())  # no longer text is read in any format
+LIMIT = max(module.LIMIT for module in FORMATS.values())  # longer text is not read in any format
 
 
 def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
-    """Read a machine. Without ``format``, the text itself shows which it is.
+    """Read a machine. By default the format is recognised from the text.
 
-    ``alphabet`` adds symbols that a word may hold; wildcards stand for these too. States and symbols
-    come in the order of the text, and compiled weights follow it; of a machine that was written, only
-    json is sure to keep the order, since other formats may group rules by state.
+    ``alphabet`` adds symbols that a word may contain; wildcards stand for these too. States and symbols come in the
+    order of the text, and compiled weights follow that order. Of the formats that :func:`dumps` writes, only json is
+    sure to keep it, since the others may group rules by state.
 
     >>> parse("1RB1LB_1LA1RZ").run().steps
     6
@@ -48,10 +47,10 @@ def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) ->
     ('_', 'a', 'b')
     >>> parse("1RB1LB_1LA1R")
     Traceback (most recent call last):
-    turing.formats.FormatError: line 1: row B, column 1: '1R' is no rule. Write the symbol, \
+    turing.formats.FormatError: line 1: row B, column 1: '1R' is not a rule. Write the symbol, \
 L or R, and the next state, as in 1RB, or --- where there is none.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     if not isinstance(text, str):
         raise FormatError(
@@ -77,7 +76,7 @@ def _detected(text: str) -> ModuleType:
     for module in FORMATS.values():
         if module.detects(text):
             return module
-    given = f"It begins {cut(text.strip())}." if text.strip() else "It is empty."
+    given = f"It begins {abbreviate(text.strip())}." if text.strip() else "It is empty."
     raise UnknownFormat(f"The text is in none of the known formats: {', '.join(FORMATS)}. {given}")
 
 
@@ -88,10 +87,10 @@ def _module(format: str) -> ModuleType:
 
 
 def dumps(machine: TuringMachine, format: str = "json") -> str:
-    """Write a machine so that :func:`parse` gives it back, names and all, or say why that cannot be.
+    """Write a machine so that :func:`parse` returns the same machine, names included, or say why that is impossible.
 
-    Only json is sure to keep the order of states and symbols too, which compiled weights follow;
-    other formats may group rules by state.
+    Only json is sure to keep the order of states and symbols too, which compiled weights follow; the other formats may
+    group rules by state.
 
     >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
     ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']
@@ -100,7 +99,7 @@ def dumps(machine: TuringMachine, format: str = "json") -> str:
     turing.formats.FormatError: morphett cannot hold the state 'A': the initial state is 0, and no \
 other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     module = _module(format)
     _check_holds(machine, format)
@@ -108,7 +107,7 @@ other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
         for name in names:
             if reason := fault(name, name):
                 raise FormatError(
-                    f"{format} cannot hold the {kind} {cut(name)}: {reason}. "
+                    f"{format} cannot hold the {kind} {abbreviate(name)}: {reason}. "
                     f"Rename it, or have turing.formats.fit(machine, {format!r}) do so."
                 )
     text = module.write(machine)
@@ -118,13 +117,13 @@ other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
             f"{format} cannot hold this machine: it would take {len(text):,} characters, "
             f"and at most {module.LIMIT:,} are read.{hint}"
         )
-    if parse(text, format) != machine:  # the net under the checks above: never hand out another machine
-        raise FormatError(f"{format} cannot hold this machine: read back, it is another. The json format holds it.")
+    if parse(text, format) != machine:  # a safety net under the checks above: never write a different machine
+        raise FormatError(f"{format} cannot hold this machine: read back, it is different. The json format holds it.")
     return text
 
 
 def fit(machine: TuringMachine, format: str) -> TuringMachine:
-    """The machine with other names where the format needs other names.
+    """The machine, renamed where the format does not allow its names.
 
     >>> print(dumps(fit(parse("1RB1LB_1LA1RZ"), "morphett"), "morphett"), end="")
     ; state symbol new-symbol direction new-state
@@ -133,7 +132,7 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
     B _ 1 l 0
     B 1 1 r halt-Z
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     module = _module(format)
     _check_holds(machine, format)
@@ -144,13 +143,13 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
         left: dict[tuple[bool, bool], Iterator[str]] = {}
         for name in faulty:
             halts = kind == "state" and name in machine.halting
-            # A spare that one name could not take, no later one of its role can: go on where that one stopped.
+            # A spare that was refused for one name would be refused for every later name of its role: go on after it.
             rest = left.setdefault((name == names[0], halts), spares(kind, machine, halts))
             options = chain(ideas(kind, name), rest)
             idea = next((idea for idea in options if idea not in taken and not fault(name, idea)), None)
             if idea is None:
                 raise FormatError(
-                    f"{format} cannot hold this machine: it has no name left for the {kind} {cut(name)}. "
+                    f"{format} cannot hold this machine: it has no name left for the {kind} {abbreviate(name)}. "
                     f"The json format holds it."
                 )
             new[kind][name] = idea
@@ -161,7 +160,7 @@ def fit(machine: TuringMachine, format: str) -> TuringMachine:
 def _names(
     machine: TuringMachine, module: ModuleType
 ) -> Iterable[tuple[str, tuple[str, ...], Callable[[str, str], str]]]:
-    """States and symbols, each with the function that says what is wrong with calling one so."""
+    """The states and the symbols, each with the function that says what is wrong with a new name for one."""
 
     def state_fault(name: str, new: str) -> str:
         return module.state_fault(machine, new, name == machine.initial, name in machine.halting)

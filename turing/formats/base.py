@@ -1,4 +1,4 @@
-"""What the formats share: the error, the last step from rules to a machine, and names to choose from."""
+"""What the formats share: the error, the step from rules to a machine, and names to choose from."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turing.machine import TuringMachine
 
-RULES = 200_000  # rules that wildcards may stand for
+MAX_RULES = 200_000  # that wildcards may stand for
 
-# One rule as the formats hand it over: line, state, symbol, next state, symbol to write, move.
+# One rule as the formats pass it on: line, state, symbol, next state, symbol to write, move.
 Row = tuple[int | None, str, str, str, str, int]
 
 
 class FormatError(ValueError):
-    """A text that is no machine, or a machine that a format cannot hold; ``line`` says where, or is None.
+    """Text that is not a machine, or a machine that a format cannot hold; ``line`` is where the error is, or None.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     def __init__(self, message: str, line: int | None = None):
@@ -26,13 +26,13 @@ class FormatError(ValueError):
 
 
 class UnknownFormat(FormatError):
-    """A text that is in none of the known formats.
+    """Text that is in none of the known formats.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
 
-def cut(text: str) -> str:
+def abbreviate(text: str) -> str:
     """The text in quotes, short enough for a message."""
     return repr(text) if len(text) <= 60 else f"{text[:60]!r}…"
 
@@ -40,7 +40,7 @@ def cut(text: str) -> str:
 def build(
     rows: Sequence[Row], initial: str, halting: Iterable[str], blank: str, alphabet: Iterable[str]
 ) -> TuringMachine:
-    """The machine of these rows. What TuringMachine would refuse without a line is refused here with one."""
+    """The machine with these rules. Errors that TuringMachine would raise without a line are raised here with one."""
     halting = frozenset(halting)
     seen: dict[tuple[str, str], int | None] = {}
     for line, state, symbol, *_ in rows:
@@ -48,12 +48,13 @@ def build(
             first = seen[state, symbol]
             where = "" if first is None else f", the first on line {first}"
             raise FormatError(
-                f"Two rules were given for state {cut(state)} reading {cut(symbol)}{where}. Keep one.", line
+                f"Two rules were given for state {abbreviate(state)} reading {abbreviate(symbol)}{where}. Keep one.",
+                line,
             )
         if state in halting:
             raise FormatError(
-                f"State {cut(state)} halts, and a rule was given for it, reading {cut(symbol)}. "
-                f"Remove the rule, or do not let {cut(state)} halt.",
+                f"State {abbreviate(state)} halts, and a rule was given for it, reading {abbreviate(symbol)}. "
+                f"Remove the rule, or do not let {abbreviate(state)} halt.",
                 line,
             )
         seen[state, symbol] = line
@@ -64,42 +65,43 @@ def build(
 
 
 def bound(rules: int, line: int) -> None:
-    """Refuse wildcards that stand for more rules than anybody wrote."""
-    if rules > RULES:
+    """Refuse wildcards that stand for more rules than anybody would have written."""
+    if rules > MAX_RULES:
         raise FormatError(
-            f"Up to this line the wildcards stand for {rules:,} rules, and at most {RULES:,} are read. "
+            f"Up to this line the wildcards stand for {rules:,} rules, and at most {MAX_RULES:,} are read. "
             f"Name the states and symbols that are meant.",
             line,
         )
 
 
-# What a format may lack, whatever the names. Each returns what is wrong, or "".
+# Reasons why a format cannot hold a machine, whatever its names. Each function returns the reason, or "".
 
 
 def stays(machine: TuringMachine) -> str:
     for (state, symbol), (_, _, move) in machine.delta.items():
         if move == 0:
-            return f"the rule for ({cut(state)}, {cut(symbol)}) stays, and the format knows only left and right"
+            pair = f"({abbreviate(state)}, {abbreviate(symbol)})"
+            return f"the rule for {pair} stays, and the format knows only left and right"
     return ""
 
 
 def halts_at_once(machine: TuringMachine) -> str:
     if machine.initial in machine.halting:
-        return f"the initial state {cut(machine.initial)} halts, and in this format it cannot"
+        return f"the initial state {abbreviate(machine.initial)} halts, and in this format it cannot"
     return ""
 
 
 def unreached(machine: TuringMachine) -> str:
     lost = machine.halting - {target for target, _, _ in machine.delta.values()}
     if lost:
-        return f"no rule leads to the halting state {cut(min(lost))}, and the format has no other place for it"
+        return f"no rule leads to the halting state {abbreviate(min(lost))}, and the format has no other place for it"
     return ""
 
 
 def unmentioned(machine: TuringMachine) -> str:
     for symbol in extra_symbols(machine):
-        if symbol != machine.blank:  # which is always known
-            return f"no rule mentions the symbol {cut(symbol)}, and the format has no other place for it"
+        if symbol != machine.blank:  # every format has a place for the blank
+            return f"no rule mentions the symbol {abbreviate(symbol)}, and the format has no other place for it"
     return ""
 
 
@@ -109,11 +111,11 @@ def extra_symbols(machine: TuringMachine) -> list[str]:
     return [symbol for symbol in machine.symbols if symbol not in named]
 
 
-# Names for `fit` to choose from, the likeliest first; it takes the first that the format allows.
+# Names for `fit` to choose from, the best first; it takes the first that the format allows.
 
 
 def ideas(kind: str, name: str) -> Iterable[str]:
-    """Names that come from the old one."""
+    """Names made from the old one."""
     if kind == "symbol":
         return name  # its characters
     word = re.sub(r"[^\w-]+", "_", name)[:40]
@@ -121,7 +123,7 @@ def ideas(kind: str, name: str) -> Iterable[str]:
 
 
 def spares(kind: str, machine: TuringMachine, halts: bool) -> Iterator[str]:
-    """Names for any state, or any symbol."""
+    """Names that suit any state or any symbol."""
     if kind == "symbol":
         yield from "_□"
         yield from string.digits + string.ascii_letters

@@ -1,4 +1,4 @@
-"""bbchallenge's standard text: ``1RB1LB_1LA1RZ``, a row a state, a column a symbol."""
+"""bbchallenge's standard text format: ``1RB1LB_1LA1RZ``, a row for each state and a column for each symbol."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from string import ascii_uppercase as LETTERS
 from string import digits as DIGITS
 
-from turing.formats.base import FormatError, build, cut, halts_at_once, stays, unreached
+from turing.formats.base import FormatError, abbreviate, build, halts_at_once, stays, unreached
 from turing.machine import TuringMachine
 
 LIMIT = 1_000_000  # characters
@@ -42,7 +42,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
             where = f"row {state}, column {column}"
             if not re.fullmatch("[0-9][LR][A-Z]", cell):
                 raise FormatError(
-                    f"{where}: {cut(cell)} is no rule. Write the symbol, L or R, and the next state, "
+                    f"{where}: {abbreviate(cell)} is not a rule. Write the symbol, L or R, and the next state, "
                     f"as in 1RB, or --- where there is none.",
                     line,
                 )
@@ -62,7 +62,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
 def write(machine: TuringMachine) -> str:
     last = max(state for state in machine.states if state not in machine.halting)
     rows = []
-    for state in LETTERS[: LETTERS.index(last) + 1]:  # a letter that is no state gets an empty row
+    for state in LETTERS[: LETTERS.index(last) + 1]:  # a letter that is not a state gets an empty row
         rules = [machine.delta.get((state, symbol)) for symbol in sorted(machine.symbols)]
         rows.append("".join(f"{r[1]}{' RL'[r[2]]}{r[0]}" if r else "---" for r in rules))
     return "_".join(rows)

@@ -9,7 +9,7 @@ from math import cos, pi, sin
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from turing.formats.base import FormatError, bound, build, cut, unmentioned
+from turing.formats.base import FormatError, abbreviate, bound, build, unmentioned
 from turing.machine import TuringMachine
 
 LIMIT = 1_000_000  # characters
@@ -46,7 +46,7 @@ class _Element:
 
 
 def _tree(text: str) -> _Element:
-    """The document as elements with lines. A DOCTYPE, and with it every entity, is refused when it opens."""
+    """The document as elements with line numbers. A DOCTYPE, and with it every entity, is refused where it begins."""
     body = text.lstrip()
     above = text[: len(text) - len(body)].count("\n")
     top = _Element("", 0)
@@ -56,7 +56,7 @@ def _tree(text: str) -> _Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = _Element(tag, above + parser.CurrentLineNumber, attributes)
         if len(open_elements) > DEPTH:
-            raise FormatError(f"This is nested more than {DEPTH} deep, and no machine is.", element.line)
+            raise FormatError(f"This is nested more than {DEPTH} levels deep, and no machine is.", element.line)
         open_elements[-1].children.append(element)
         open_elements.append(element)
 
@@ -70,24 +70,26 @@ def _tree(text: str) -> _Element:
     try:
         parser.Parse(body, True)
     except expat.ExpatError as error:
-        raise FormatError(f"This is no XML: {expat.ErrorString(error.code)}.", above + error.lineno) from None
+        raise FormatError(f"This is not XML: {expat.ErrorString(error.code)}.", above + error.lineno) from None
     except UnicodeEncodeError as error:
         line = above + 1 + body.count("\n", 0, error.start)
-        raise FormatError(f"This is no XML: the character {body[error.start]!r} is not allowed.", line) from None
+        raise FormatError(f"This is not XML: the character {body[error.start]!r} is not allowed.", line) from None
     return top.children[0]
 
 
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     root = _tree(text)
     if root.tag != "structure":
-        raise FormatError(f"A .jff file is a <structure>, and {cut(root.tag)} was given.", root.line)
+        raise FormatError(f"A .jff file is a <structure>, and {abbreviate(root.tag)} was given.", root.line)
     kind = root.get("type")
     if kind is None or kind.text not in ("turing", "turingbb"):
-        found = "has no <type>" if kind is None else f"is of type {cut(kind.text)}"
+        found = "has no <type>" if kind is None else f"is of type {abbreviate(kind.text)}"
         raise FormatError(f"This structure {found}. Only type turing is read.", (kind or root).line)
     tapes = root.get("tapes")
     if tapes is not None and tapes.text != "1":
-        raise FormatError(f"This machine has {cut(tapes.text)} tapes. Only machines with one are read.", tapes.line)
+        raise FormatError(
+            f"This machine has {abbreviate(tapes.text)} tapes. Only machines with one are read.", tapes.line
+        )
     box, *more = [*root.all("automaton")] or [root]
     if more:
         raise FormatError("This is a second <automaton>, and a file holds one machine. Keep one.", more[0].line)
@@ -96,11 +98,11 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
 
 
 def _states(box: _Element) -> tuple[dict[str, str], str, set[str]]:
-    """Identity to name, the initial state, and the final ones."""
+    """The names of the states by their ids, the initial state, and the final states."""
     for element in box.children:
         if element.holds_states():
             raise FormatError(
-                f"{cut(element.tag)} is a machine inside the machine. Building blocks are not read: "
+                f"{abbreviate(element.tag)} is a machine inside the machine. Building blocks are not read: "
                 f"draw their states in the machine itself.",
                 element.line,
             )
@@ -109,19 +111,21 @@ def _states(box: _Element) -> tuple[dict[str, str], str, set[str]]:
     for element in box.all("state", "block"):
         identity = element.attributes.get("id")
         if identity is None or identity in names:
-            found = "no id" if identity is None else f"the id {cut(identity)} of another state"
-            raise FormatError(f"This state has {found}. Each needs its own.", element.line)
+            found = "no id" if identity is None else f"the id {abbreviate(identity)} of another state"
+            raise FormatError(f"This state has {found}. Give each state its own id.", element.line)
         name = element.attributes.get("name") or f"q{identity}"
         if name in taken:
             raise FormatError(
-                f"Two states are called {cut(name)}, the first on line {taken[name]}. Give each its own name.",
+                f"Two states are called {abbreviate(name)}, the first on line {taken[name]}. Give each its own name.",
                 element.line,
             )
         names[identity], taken[name] = name, element.line
         if element.get("initial"):
             initial.append(name)
             if len(initial) > 1:
-                raise FormatError(f"Both {cut(initial[0])} and {cut(name)} are initial. Keep one.", element.line)
+                raise FormatError(
+                    f"Both {abbreviate(initial[0])} and {abbreviate(name)} are initial. Keep one.", element.line
+                )
         if element.get("final"):
             final.add(name)
     if not initial:
@@ -140,10 +144,10 @@ def _part(transition: _Element, tag: str) -> str:
 
 def _symbol(transition: _Element, tag: str) -> str:
     part = transition.get(tag)
-    whole = "".join(part.pieces) if part else ""
-    if part and whole.isspace() and "\n" not in whole:  # with a line break, it is the layout of the file
+    content = "".join(part.pieces) if part else ""
+    if part and content.isspace() and "\n" not in content:  # a line break is only the layout of the file
         raise FormatError(
-            f"This <{tag}> holds a space, and a space is no symbol. Write <{tag}/> for the blank.", part.line
+            f"This <{tag}> holds a space, and a space is not a symbol. Write <{tag}/> for the blank.", part.line
         )
     return _part(transition, tag) or BLANK
 
@@ -157,26 +161,26 @@ def _rules(transitions: list, names: dict, initial: str, final: set, alphabet: t
         ends = [_part(transition, "from"), _part(transition, "to")]
         for end in ends:
             if end not in names:
-                raise FormatError(f"This transition names the state {cut(end)}, and no state has that id.", line)
+                raise FormatError(f"This transition names the state {abbreviate(end)}, and no state has that id.", line)
         read, new = (_symbol(transition, tag) for tag in ("read", "write"))
         if "}" in read and len(read) > 1:
             raise FormatError(
-                f"{cut(read)} keeps a symbol in a variable, and that is not read. Write a transition "
+                f"{abbreviate(read)} keeps a symbol in a variable, and that is not read. Write a transition "
                 f"for each symbol, to states that remember it.",
                 line,
             )
         if len(read.removeprefix("!") or "!!") != 1 or len(new) != 1:
-            wrong = cut(new if len(new) != 1 else read)
-            raise FormatError(f"{wrong} is no symbol: a symbol is one character, nothing is the blank.", line)
+            wrong = abbreviate(new if len(new) != 1 else read)
+            raise FormatError(f"{wrong} is not a symbol: a symbol is one character, and nothing is the blank.", line)
         move = _part(transition, "move")
         if move not in MOVES:
-            raise FormatError(f"A move is L, R or S, and {cut(move)} was given.", line)
+            raise FormatError(f"A move is L, R or S, and {abbreviate(move)} was given.", line)
         written.append((line, names[ends[0]], read, names[ends[1]], new, MOVES[move]))
     return build(_expand(written, alphabet), initial, final, BLANK, [BLANK, *alphabet])
 
 
 def _expand(written: list, alphabet: tuple[str, ...]) -> list:
-    """Put symbols for the shortcuts: ~ reads any and writes what was read, !x reads any but x."""
+    """Replace the shortcuts by symbols: ~ reads any and writes what was read, !x reads any but x."""
     mentioned = [a for _, _, read, _, new, _ in written for a in (read.removeprefix("!"), new) if a != "~"]
     symbols = list(dict.fromkeys([BLANK, *mentioned, *alphabet]))
     rows, beaten, count = [], set(), 0
@@ -198,10 +202,7 @@ def write(machine: TuringMachine) -> str:
     out = ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>', "<structure>", "\t<type>turing</type>"]
     out.append("\t<automaton>")
     for state, number in identity.items():
-        turn, radius = (
-            2 * pi * number / len(identity),
-            40 * len(identity) + 60,
-        )  # a circle, to be drawn nicely later
+        turn, radius = 2 * pi * number / len(identity), 40 * len(identity) + 60  # on a circle
         out.append(f'\t\t<state id="{number}" name={quoteattr(state)}>')
         out.append(f"\t\t\t<x>{round(radius * (1.2 - cos(turn)))}.0</x>")
         out.append(f"\t\t\t<y>{round(radius * (1.2 - sin(turn)))}.0</y>")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from turing.formats.base import FormatError, Row, bound, build, cut, halts_at_once, unmentioned, unreached
+from turing.formats.base import FormatError, Row, abbreviate, bound, build, halts_at_once, unmentioned, unreached
 from turing.machine import TuringMachine
 
 LIMIT = 1_000_000  # characters
 MOVES = {"l": -1, "r": 1, "*": 0}
-HEADER = "; state symbol new-symbol direction new-state\n"  # no other format begins so
+HEADER = "; state symbol new-symbol direction new-state\n"  # no other format begins like this
 
 
 def detects(text: str) -> bool:
@@ -18,7 +18,7 @@ def detects(text: str) -> bool:
 
 
 def _looks_like_a_rule(columns: list[str]) -> bool:
-    """Two symbols or a direction are in place: a rule with a slip in the rest, but neither prose nor YAML."""
+    """Two symbols or a direction are in their columns: a rule, perhaps with a mistake, but not prose and not YAML."""
     return len(columns) in (5, 6) and (len(columns[1]) == len(columns[2]) == 1 or columns[3].lower() in MOVES)
 
 
@@ -37,12 +37,14 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
         state, symbol, new, direction, target = columns
         for name in (symbol, new):
             if len(name) != 1:
-                raise FormatError(f"{cut(name)} is no symbol: a symbol is one character, and _ the blank.", number)
+                raise FormatError(
+                    f"{abbreviate(name)} is not a symbol: a symbol is one character, and _ is the blank.", number
+                )
         if direction.lower() not in MOVES:
-            raise FormatError(f"{cut(direction)} is no direction. Write l, r, or * to stay.", number)
+            raise FormatError(f"{abbreviate(direction)} is not a direction. Write l, r, or * to stay.", number)
         if (state, symbol) in first:
             raise FormatError(
-                f"Two rules were given for state {cut(state)} reading {cut(symbol)}, "
+                f"Two rules were given for state {abbreviate(state)} reading {abbreviate(symbol)}, "
                 f"the first on line {first[state, symbol]}. Keep one.",
                 number,
             )
@@ -59,7 +61,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _expand(written: list, alphabet: tuple[str, ...]) -> TuringMachine:
-    """Put every state and symbol for the wildcards; a rule that names more beats one that names less."""
+    """Replace the wildcards by every state and symbol; a more specific rule beats a less specific one."""
     named = dict.fromkeys(["0", *(q for _, state, _, target, _, _ in written for q in (state, target))])
     halting = [state for state in named if _halts(state)]
     states = [state for state in named if state != "*" and not _halts(state)]

@@ -1,4 +1,4 @@
-"""JSON of our own. It holds every machine, one rule a line."""
+"""This library's JSON. It can hold every machine, with one rule on each line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]  # the stubs leave them out
-from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # and this
+from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]  # missing from the stubs
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # so is this
 from typing import Any
 
-from turing.formats.base import FormatError, Row, build, cut, extra_symbols
+from turing.formats.base import FormatError, Row, abbreviate, build, extra_symbols
 from turing.machine import TuringMachine
 
-LIMIT = 10_000_000  # characters: what wildcards make of a short text of another format fits, too
+LIMIT = 10_000_000  # characters: enough for what wildcards make of a short text in another format
 VERSION = 1
 KEYS = ("initial", "halting", "blank", "delta")
 RULE = "[state, symbol, next state, symbol to write, move]"
@@ -61,24 +61,24 @@ def _load(text: str) -> Any:
         found, lines = _Object(), {}
         for (name, part), place in zip(pairs, places, strict=True):
             if name in found:
-                raise FormatError(f"The key {cut(name)} is given twice. Keep one.", line_of(place))
+                raise FormatError(f"The key {abbreviate(name)} is given twice. Keep one.", line_of(place))
             found[name], lines[name] = part, line_of(place)
         found.line, found.lines = line_of(text_and_place[1] - 1), lines
         return found, end
 
     decoder: Any = json.JSONDecoder(object_pairs_hook=list)
     decoder.parse_array, decoder.parse_object = array, object_
-    decoder.scan_once = py_make_scanner(decoder)  # the scanner in C asks for neither
+    decoder.scan_once = py_make_scanner(decoder)  # the C scanner calls neither of them
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise FormatError(f"This is no JSON: {error.msg}.", error.lineno) from None
+        raise FormatError(f"This is not JSON: {error.msg}.", error.lineno) from None
     except RecursionError:
         raise FormatError("The JSON is nested too deeply for a machine.") from None
     except FormatError:
         raise
-    except ValueError as error:  # a number of thousands of digits
-        raise FormatError(f"This is no JSON: {error}.") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise FormatError(f"This is not JSON: {error}.") from None
 
 
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
@@ -92,7 +92,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     version = data.pop("turing_machine")
     if type(version) is not int or version != VERSION:
         raise FormatError(
-            f'"turing_machine" is the version of the format, {VERSION}, and {cut(str(version))} was given.',
+            f'"turing_machine" is the version of the format, {VERSION}, and {abbreviate(str(version))} was given.',
             line["turing_machine"],
         )
     extra = data.pop("alphabet", [])
@@ -100,17 +100,19 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     if odd:
         raise FormatError(
             f"The keys are initial, halting, blank, delta and, if need be, alphabet. "
-            f"Missing or unknown: {', '.join(map(cut, odd[:5]))}.",
+            f"Missing or unknown: {', '.join(map(abbreviate, odd[:5]))}.",
             line.get(odd[0], data.line),
         )
     for key in ("initial", "blank"):
         if not isinstance(data[key], str):
-            raise FormatError(f"{key} is a string, and {cut(str(data[key]))} was given.", line[key])
+            raise FormatError(f"{key} is a string, and {abbreviate(str(data[key]))} was given.", line[key])
     for key, names in (("halting", data["halting"]), ("alphabet", extra)):
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FormatError(f"{key} is a list of strings, and {cut(str(names))} was given.", line[key])
+            raise FormatError(f"{key} is a list of strings, and {abbreviate(str(names))} was given.", line[key])
     if not isinstance(data["delta"], list):
-        raise FormatError(f"delta is a list of rules, {RULE}, and {cut(str(data['delta']))} was given.", line["delta"])
+        raise FormatError(
+            f"delta is a list of rules, {RULE}, and {abbreviate(str(data['delta']))} was given.", line["delta"]
+        )
     rows = [_row(rule, line["delta"]) for rule in data["delta"]]
     return build(rows, data["initial"], data["halting"], data["blank"], [*extra, *alphabet])
 
@@ -118,11 +120,15 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
 def _row(rule: object, line: int) -> Row:
     line = getattr(rule, "line", line)
     if not isinstance(rule, list) or [type(part) for part in rule] != [str, str, str, str, int]:
-        raise FormatError(f"A rule reads {RULE}: four strings and a number. {cut(str(rule))} was given.", line)
+        raise FormatError(f"A rule reads {RULE}: four strings and a number. {abbreviate(str(rule))} was given.", line)
     if not all(rule[:4]):
-        raise FormatError(f"States and symbols are not empty, and the rule {cut(str(rule))} has one that is.", line)
+        raise FormatError(
+            f"States and symbols are not empty, and the rule {abbreviate(str(rule))} has one that is.", line
+        )
     if rule[4] not in (-1, 0, 1):
-        raise FormatError(f"A move is -1 (left), 0 (stay) or 1 (right), and {cut(str(rule[4]))} was given.", line)
+        raise FormatError(
+            f"A move is -1 (left), 0 (stay) or 1 (right), and {abbreviate(str(rule[4]))} was given.", line
+        )
     return (line, *rule)
 
 

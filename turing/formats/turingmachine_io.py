@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import yaml
 
-from turing.formats.base import FormatError, build, cut, extra_symbols, stays
+from turing.formats.base import FormatError, abbreviate, build, extra_symbols, stays
 from turing.machine import TuringMachine
 
-LIMIT = 100_000  # PyYAML takes a second or two for as much
+LIMIT = 100_000  # characters, which take PyYAML a second or two
 DEPTH = 10  # a table of rows of actions needs five levels
 
 MACHINE = {"input", "blank", "start state", "table", "synonyms", "positions"}
@@ -20,7 +20,7 @@ MOVES = {"L": -1, "R": 1}
 NULLS = {"", "~", "null", "Null", "NULL"}
 EXAMPLES = "R, {R: state} or {write: x, L: state}"
 
-# What an action says: next state and symbol to write, None for the same as before, and the move.
+# An action: next state and symbol to write, each None if it does not change, and the move.
 Action = tuple[str | None, str | None, int]
 
 
@@ -30,7 +30,7 @@ def detects(text: str) -> bool:
 
 
 class _Node(NamedTuple):
-    """A piece of YAML. Scalars stay the text that was written: ``no`` is a name, and so is ``0x1``."""
+    """A piece of YAML. Scalars stay text, as they were written: ``no`` is a name, and so is ``0x1``."""
 
     line: int
     kind: str  # "text", "null", "list" or "map"
@@ -47,29 +47,31 @@ def _tree(text: str, line_of: Callable[[int], int]) -> _Node:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             line = line_of(event.start_mark.line)
             if isinstance(event, yaml.AliasEvent):
-                raise FormatError(f"The alias {cut(f'*{event.anchor}')} is not followed. Write its value out.", line)
+                raise FormatError(
+                    f"The alias {abbreviate(f'*{event.anchor}')} is not followed. Write its value out.", line
+                )
             if isinstance(event, yaml.CollectionEndEvent):
                 open_nodes.pop()
             elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
                 if event.tag:
-                    raise FormatError(f"The tag {cut(event.tag)} means nothing in a machine. Remove it.", line)
+                    raise FormatError(f"The tag {abbreviate(event.tag)} means nothing in a machine. Remove it.", line)
                 node = _node(event, line)
                 (open_nodes[-1].items if open_nodes else roots).append(node)
                 if node.kind in ("list", "map"):
                     open_nodes.append(node)
                 if len(open_nodes) > DEPTH:
-                    raise FormatError(f"This is nested more than {DEPTH} deep, and no machine is.", line)
+                    raise FormatError(f"This is nested more than {DEPTH} levels deep, and no machine is.", line)
     except yaml.MarkedYAMLError as error:
         at = line_of(error.problem_mark.line) if error.problem_mark else None
         cause = ", ".join(part for part in (error.context, error.problem) if part)
-        raise FormatError(f"This is no YAML: {cause}.", at) from None
+        raise FormatError(f"This is not YAML: {cause}.", at) from None
     except yaml.reader.ReaderError as error:
         line = line_of(text.count("\n", 0, error.position))
-        raise FormatError(f"This is no YAML: the character {chr(error.character)!r} is not allowed.", line) from None
+        raise FormatError(f"This is not YAML: the character {chr(error.character)!r} is not allowed.", line) from None
     except FormatError:
         raise
     except (ValueError, OverflowError) as error:  # PyYAML on escapes such as "\UFFFFFFFF"
-        raise FormatError(f"This is no YAML: {error}.") from None
+        raise FormatError(f"This is not YAML: {error}.") from None
     if len(roots) != 1:
         line = roots[1].line if roots else line_of(0)
         raise FormatError(f"{len(roots)} YAML documents were given, and a machine is one.", line)
@@ -85,20 +87,20 @@ def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> _No
 
 def _pairs(node: _Node, what: str) -> list[tuple[_Node, _Node]]:
     if node.kind != "map":
-        raise FormatError(f"{what} is a mapping, key: value, and {_shown(node)} was given.", node.line)
+        raise FormatError(f"{what} is a mapping, key: value, and {_described(node)} was given.", node.line)
     return list(zip(node.items[::2], node.items[1::2], strict=True))
 
 
 def _mapping(node: _Node, what: str, known: set[str] | None = None) -> dict[str, _Node]:
-    """The mapping by key, which must be text, given once and, where there is a list, known."""
+    """The mapping as a dictionary. Keys are text, given only once, and, if a list is passed, known ones."""
     found: dict[str, _Node] = {}
     for key, value in _pairs(node, what):
         name = _name(key, f"A key of {what}")
         if name in found:
-            raise FormatError(f"{what} has the key {cut(name)} twice. Keep one.", key.line)
+            raise FormatError(f"{what} has the key {abbreviate(name)} twice. Keep one.", key.line)
         if known and name not in known:
             raise FormatError(
-                f"{what} has the unknown key {cut(name)}. The known ones are: {', '.join(sorted(known))}.",
+                f"{what} has the unknown key {abbreviate(name)}. The known ones are: {', '.join(sorted(known))}.",
                 key.line,
             )
         found[name] = value
@@ -107,17 +109,17 @@ def _mapping(node: _Node, what: str, known: set[str] | None = None) -> dict[str,
 
 def _name(node: _Node, what: str) -> str:
     if node.kind not in ("text", "null") or not node.text:
-        raise FormatError(f"{what} is a piece of text, and {_shown(node)} was given.", node.line)
+        raise FormatError(f"{what} is a piece of text, and {_described(node)} was given.", node.line)
     return node.text
 
 
-def _shown(node: _Node) -> str:
-    return {"text": cut(node.text), "null": "nothing", "list": "a list", "map": "a mapping"}[node.kind]
+def _described(node: _Node) -> str:
+    return {"text": abbreviate(node.text), "null": "nothing", "list": "a list", "map": "a mapping"}[node.kind]
 
 
 def _symbol(node: _Node) -> str:
     if node.kind not in ("text", "null") or len(node.text) != 1:
-        raise FormatError(f"A symbol is one character, quoted if need be, and {_shown(node)} was given.", node.line)
+        raise FormatError(f"A symbol is one character, quoted if need be, and {_described(node)} was given.", node.line)
     return node.text
 
 
@@ -126,8 +128,8 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     if root.kind == "map" and any(key.text == "source code" for key in root.items[::2]):
         code = _mapping(root, "The document", WRAPPER)["source code"]
         if code.kind != "text":
-            raise FormatError(f"source code is a block of text, and {_shown(code)} was given.", code.line)
-        literal = code.style == "|"  # then each line of the block is one of the file
+            raise FormatError(f"source code is a block of text, and {_described(code)} was given.", code.line)
+        literal = code.style == "|"  # then each line of the block is a line of the file
         root = _tree(code.text, lambda line: code.line + 1 + line if literal else code.line)
     return _machine(root, _mapping(root, "The machine", MACHINE), alphabet)
 
@@ -144,13 +146,13 @@ def _machine(root: _Node, top: dict[str, _Node], alphabet: tuple[str, ...]) -> T
         synonyms = {name: _action(node, {}) for name, node in named.items()}
     table = _mapping(top["table"], "table")
     if start not in table:
-        raise FormatError(f"The start state {cut(start)} has no row in the table.", top["start state"].line)
+        raise FormatError(f"The start state {abbreviate(start)} has no row in the table.", top["start state"].line)
     rows, running = [], set()
     for state, row in table.items():
         if row.kind == "null" or (row.kind == "map" and not row.items):
             continue
         running.add(state)
-        for key, value in _pairs(row, f"The row of {cut(state)}"):
+        for key, value in _pairs(row, f"The row of {abbreviate(state)}"):
             target, written, move = _action(value, synonyms)
             symbols = key.items if key.kind == "list" else [key]
             if not symbols:
@@ -162,12 +164,12 @@ def _machine(root: _Node, top: dict[str, _Node], alphabet: tuple[str, ...]) -> T
 
 
 def _input(top: dict[str, _Node]) -> str:
-    """The word that comes with the machine. Its symbols are the machine's, whether a rule mentions them or not."""
+    """The word that comes with the machine. Its symbols belong to the alphabet even if no rule mentions them."""
     word = top.get("input")
     if word is None or word.kind == "null":
         return ""
     if word.kind != "text":
-        raise FormatError(f"input is a piece of text, and {_shown(word)} was given.", word.line)
+        raise FormatError(f"input is a piece of text, and {_described(word)} was given.", word.line)
     return word.text
 
 
@@ -177,9 +179,9 @@ def _action(node: _Node, synonyms: dict[str, Action]) -> Action:
             return None, None, MOVES[node.text]
         if node.text in synonyms:
             return synonyms[node.text]
-        raise FormatError(f"{cut(node.text)} is neither L nor R nor a synonym. Write {EXAMPLES}.", node.line)
+        raise FormatError(f"{abbreviate(node.text)} is neither L nor R nor a synonym. Write {EXAMPLES}.", node.line)
     if node.kind != "map":
-        raise FormatError(f"An action reads {EXAMPLES}, and {_shown(node)} was given.", node.line)
+        raise FormatError(f"An action reads {EXAMPLES}, and {_described(node)} was given.", node.line)
     parts = _mapping(node, "The action", {"write", "L", "R"})
     moves = [move for move in MOVES if move in parts]
     if len(moves) != 1:
@@ -187,15 +189,15 @@ def _action(node: _Node, synonyms: dict[str, Action]) -> Action:
         raise FormatError(f"The action has {found}. It needs one of them.", node.line)
     target = parts[moves[0]]
     if target.kind not in ("text", "null") or (target.kind == "text" and not target.text):
-        raise FormatError(f"After {moves[0]} comes a state, and {_shown(target)} was given.", target.line)
+        raise FormatError(f"After {moves[0]} comes a state, and {_described(target)} was given.", target.line)
     if "write" in parts and parts["write"].kind == "null":
-        raise FormatError("write needs a symbol. Quote one that YAML takes for nothing.", parts["write"].line)
+        raise FormatError("write needs a symbol. Quote a symbol that YAML takes for null.", parts["write"].line)
     written = _symbol(parts["write"]) if "write" in parts else None
     return target.text if target.kind == "text" else None, written, MOVES[moves[0]]
 
 
 def _quoted(name: str) -> str:
-    """The name as YAML reads it back, here and on the site, where a number would lose its zeros."""
+    """The name so that YAML reads it back, here and on the site, where a number would lose its leading zeros."""
     words = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*|[0-9]", name) and name.lower() not in words:
         return name
@@ -222,7 +224,7 @@ def lacks(machine: TuringMachine) -> str:
     with_rules = {state for state, _ in machine.delta}
     for state in machine.states:
         if state not in with_rules and state not in machine.halting:
-            return f"state {cut(state)} has no rules and does not halt, and in this format it would"
+            return f"state {abbreviate(state)} has no rules and does not halt, and in this format it would"
     return stays(machine)
 
 
@@ -231,5 +233,5 @@ def state_fault(machine: TuringMachine, name: str, initial: bool, halting: bool)
 
 
 def symbol_fault(machine: TuringMachine, name: str, blank: bool) -> str:
-    fine = len(name) == 1 and name <= "\uffff"  # JavaScript counts a later one as two
-    return "" if fine else "a symbol is one character, of the first 65,536"
+    fine = len(name) == 1 and name <= "\uffff"  # JavaScript counts a later character as two
+    return "" if fine else "a symbol is one character, and one of the first 65,536"

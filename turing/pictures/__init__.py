@@ -2,7 +2,7 @@
 
 Colours are CSS variables with a light fallback, so one picture serves light, dark and print.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from turing.pictures.base import Picture

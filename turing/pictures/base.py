@@ -1,6 +1,6 @@
-"""A picture: SVG that follows the page, with alt text; and how names are written in one.
+"""Pictures: SVG that follows the colours of the page, with alt text, and how names are written in them.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from turing.arguments import printable
 
 INK = "var(--turing-ink,#1B1F27)"
 GROUND = "var(--turing-ground,#FFFFFF)"
@@ -31,7 +33,7 @@ class Picture:
     >>> picture
     <Picture: Space–time diagram of 6 steps on a blank tape, time running down. …>
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     svg: str
@@ -40,7 +42,7 @@ class Picture:
     def save(self, path: str | Path) -> None:
         """Write the picture to a file whose name ends in ``.svg``.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
         path = Path(path)
         if path.suffix.lower() != ".svg":
@@ -52,9 +54,9 @@ class Picture:
 
     def _repr_html_(self) -> str:
         width = int(self.svg.split('width="', 1)[1].split('"', 1)[0])
-        # A picture shrinks to two thirds on a narrow page, and scrolls in its own frame after that.
+        # On a narrow page a picture shrinks to two thirds of its width; below that, it scrolls in its frame.
         size = f"max-width:{width}px;min-width:{width * 2 // 3}px;width:100%;height:auto"
-        scrolls = ' tabindex="0"' if width > 320 else ""  # keys must reach what can scroll
+        scrolls = ' tabindex="0"' if width > 320 else ""  # what can scroll must be reachable by keyboard
         svg = self.svg.replace("<svg ", f'<svg style="display:block;margin:0 auto;{size}" ', 1)
         return f'<figure class="turing-figure" style="margin:1em 0;overflow-x:auto"{scrolls}>{svg}</figure>'
 
@@ -81,23 +83,23 @@ def _number(value: float) -> str:
 
 
 def _visible(name: str) -> str:
-    """The name with every character to be seen, and none that XML forbids."""
-    name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    """The name with every character visible, and without characters that XML forbids."""
+    name = printable(name)
     return name if name == " ".join(name.split()) else name.replace(" ", "␣")
 
 
-def _short(name: str, most: int) -> str:
+def _short(name: str, limit: int) -> str:
     name = _visible(name)
-    return name if len(name) <= most else name[: most - 1] + "…"
+    return name if len(name) <= limit else name[: limit - 1] + "…"
 
 
 def _width(text: str, size: float, advance: float = 0.6) -> float:
-    """Width of text in Plex Mono (exact) or, with a smaller advance, Plex Sans (about)."""
+    """The width of text in Plex Mono (exact) or, with a smaller advance, in Plex Sans (approximate)."""
     ems = (0 if unicodedata.combining(c) else 1 if unicodedata.east_asian_width(c) in "WF" else advance for c in text)
     return size * sum(ems)
 
 
 def _named(shown: str, name: str) -> str:
-    """Text for an element, with the whole name as a tooltip where it was cut."""
+    """The text of an element, with the full name as a tooltip if the name was cut."""
     title = f"<title>{escape(_visible(name))}</title>" if shown != _visible(name) else ""
     return title + escape(shown)

@@ -1,6 +1,6 @@
-"""Nodes and arrows of a state diagram: how the arrows bend, where the labels go.
+"""Nodes and arrows of a state diagram: how the arrows bend, and where the labels go.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from turing.pictures.places import Arrow, Point, _cross
 
 RADIUS, TIP = 22, 10  # of a node; length of an arrow head
 FONT, LEADING = 15, 19  # of the labels
-MOST_LABELLED = 12  # states; a larger machine shows long labels as a number of rules
-MOST_STATES, MOST_ARROWS = 30, 90  # with more of either, states stand in rows and rules are tooltips only
+MAX_LABELLED = 12  # states; a larger machine shows long labels as a number of rules
+MAX_STATES, MAX_ARROWS = 30, 90  # with more of either, states are in rows and rules are only tooltips
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 Label = Sequence[Sequence[tuple[str, str]]]  # lines of (class, text)
 
 
 def _spread(places: list[Point], states: Sequence[str], labels: Mapping[Arrow, Label]) -> list[_Node]:
-    """From grid to page: columns as far apart as the names and labels between them need."""
+    """From grid to page: columns are as far apart as the names and labels between them require."""
     names = [_short(state, 16) for state in states]
     half = [max(RADIUS, _width(name, 17, 0.6) / 2 + 12) for name in names]
     columns = sorted({x for x, _ in places})
@@ -137,7 +137,7 @@ class _Edge:
     """An arrow, the ways it could be drawn, and the way chosen."""
 
     draw: Callable[[float], _Way]
-    choices: Sequence[float]  # what draw is given
+    choices: Sequence[float]  # the arguments that draw may be given
 
     def __init__(self, pair: Arrow, nodes: list[_Node], label: Label, two_way: bool, entry: bool = False):
         self.pair, self.label, self.two_way = pair, label, two_way
@@ -152,7 +152,7 @@ class _Edge:
             self.draw = self._bowed
             self.choices = (0.2, 0.32, 0.5) if two_way else (0, 0.15, -0.15, 0.3, -0.3, 0.5, -0.5, 0.75, -0.75)
         self.way = self.draw(self.choices[0])
-        self.box: Box | Any = None  # of the label, once it has one
+        self.box: Box | Any = None  # of the label, once one is chosen
 
     @cached_property
     def ways(self) -> list[_Way]:
@@ -227,14 +227,14 @@ def _along(points: Sequence[Point], t: float) -> Point:
 
 
 def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
-    """Choose how each arrow bends and where its label stands; return what is still in the way."""
+    """Choose how each arrow bends and where its label goes; return the cost of what is still in the way."""
     drawn: list[_Edge] = []
     boxes = [node.box() for node in nodes]
-    turns, pace = (3, 2) if len(nodes) <= MOST_LABELLED else (2, 4)
+    turns, pace = (3, 2) if len(nodes) <= MAX_LABELLED else (2, 4)
 
     @cache
     def alone(way: _Way) -> float:
-        """What a way costs by itself: its own shape, and the states that it runs into."""
+        """The cost of a way by itself: its shape, and the states that it runs into."""
         cost = way.cost
         for node, box in zip(nodes, boxes, strict=True):
             if node is not way.edge.source and node is not way.edge.target and _meet(way.bounds, box, 10):
@@ -247,20 +247,20 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
         if not _meet(way.bounds, other.bounds, 10):
             return 0
         cost = 4 * _crossings(way.samples[::pace], other.samples[::pace])
-        # Arrows that share a state leave and arrive at points of their own.
+        # Arrows that share a state should leave and arrive at different points.
         cost += sum(6 for p in way.ends for q in other.ends if math.dist(p, q) < 12)
         if way.edge.loop or other.edge.loop:
             cost += sum(2 for p in way.samples[2:-2] for q in other.samples[::3] if math.dist(p, q) < 9)
         return cost
 
-    def label_cost(edge: _Edge, way: _Way, box: Box, most: float) -> float:
-        """What a label in this box costs; from ``most`` on it does not matter how much."""
+    def label_cost(edge: _Edge, way: _Way, box: Box, limit: float) -> float:
+        """The cost of a label in this box; from ``limit`` on, the exact cost does not matter."""
         if not edge.label:
             return 0.0
         cost = 40.0 * sum(_meet(box, other, 3) for other in boxes)
         cost += 40.0 * sum(_meet(box, other.box, 6) for other in drawn if other.label and other is not edge)
         for other in drawn:
-            if cost >= most:
+            if cost >= limit:
                 break
             line = way if other is edge else other.way
             cost += (3 if other is edge else 9) * _under(line, box)
@@ -273,15 +273,15 @@ def _route(nodes: list[_Node], edges: list[_Edge]) -> float:
         for edge in order:
             ways = [(alone(way) + sum(clash(way, o.way) for o in drawn if o is not edge), way) for way in edge.ways]
             ways.sort(key=lambda pair: pair[0])
-            least = math.inf
+            best = math.inf
             for bend, way in ways if edge.loop else ways[:4]:
                 for box, price in way.boxes:
                     cost = bend + price
-                    if cost < least:
-                        cost += label_cost(edge, way, box, least - cost)
-                    if cost < least - 1e-6:
-                        least, edge.way, edge.box = cost, way, box
-            total += least
+                    if cost < best:
+                        cost += label_cost(edge, way, box, best - cost)
+                    if cost < best - 1e-6:
+                        best, edge.way, edge.box = cost, way, box
+            total += best
             if turn == 0:
                 drawn.append(edge)
     return total
@@ -305,13 +305,13 @@ def _crossings(a: list[Point], b: list[Point]) -> int:
 
 
 def _under(way: _Way, box: Box) -> int:
-    """How many samples of a line are in a box."""
+    """How many sample points of a line are in a box."""
     left, top, right, bottom = box
     return _meet(way.bounds, box, 0) and sum(left < x < right and top < y < bottom for x, y in way.samples)
 
 
 def _below_labels(edges: list[_Edge]) -> list[_Edge]:
-    """Paint an arrow before the labels that it runs under, as far as that can be."""
+    """The arrows in an order in which, as far as possible, each is painted before the labels that it runs under."""
     labelled = [edge for edge in edges if edge.label]
     return sorted(
         edges,

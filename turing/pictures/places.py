@@ -1,6 +1,6 @@
 """Where the states of a state diagram stand.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Point = tuple[float, float]
 
 
 def _rows(n: int, arrows: Iterable[Arrow]) -> list[Point]:
-    """Places for more than can be laid out with care: eight states to a row."""
+    """Places for more states than can be laid out carefully: eight in each row."""
     rank = {state: rank for rank, state in enumerate(_depth(n, arrows))}
     return [(1.4 * (rank[state] % 8), rank[state] // 8) for state in range(n)]
 
 
 def _depth(n: int, arrows: Iterable[Arrow]) -> dict[int, int]:
-    """How many arrows lead from the initial state to each, the nearest first and the unreachable last."""
+    """How many arrows each state is away from the initial one, the nearest first and the unreachable last."""
     after: list[list[int]] = [[] for _ in range(n)]
     for a, b in arrows:
         after[a].append(b)
@@ -37,8 +37,8 @@ def _depth(n: int, arrows: Iterable[Arrow]) -> dict[int, int]:
 def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[float, list[Point]]]:
     """Places on a grid for the states: short arrows, few crossings, none through a state.
 
-    Local search from several starts; the best ends, at most three, each with what it costs. Columns
-    are 1.4 rows wide, and rows come in halves so that a state can stand between two others.
+    A local search from several starts finds them; the best results are returned, at most three, each with its cost.
+    Columns are 1.4 rows wide, and there are half rows, so that a state can be between two others.
     """
     depth = _depth(n, arrows)
     columns = 4 if n <= 8 else 5 if n <= 15 else 6
@@ -49,8 +49,8 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
     at_node = [[k for k, link in enumerate(links) if state in link] for state in range(n)]
     forward = [[(a, b) for a, b in arrows if state in (a, b) and depth[b] > depth[a]] for state in range(n)]
 
-    # A place is the number of a spot and a line that of a pair of spots. The search asks for the
-    # same values again and again, and summing a map over a table is the fastest way to add them up.
+    # A place is the number of a spot, and a line the number of a pair of spots. The search needs the same
+    # values again and again, and summing a map over a table is the fastest way to add them up.
     def ends(line: int) -> tuple[Point, Point]:
         return spots[line // size], spots[line % size]
 
@@ -59,7 +59,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
         return 8 if distance < 0.36 else 1.5 if distance < 0.55 else 0
 
     def long(p: Point, q: Point) -> float:
-        return 0.5 * ((p[0] - q[0]) ** 2 / 2 + (p[1] - q[1]) ** 2)  # a column counts as a row
+        return 0.5 * ((p[0] - q[0]) ** 2 / 2 + (p[1] - q[1]) ** 2)  # a column counts as much as a row
 
     def backward(p: Point, q: Point) -> float:
         return 0 if q[0] > p[0] else 0.7 if q[1] > p[1] else 1.0
@@ -77,13 +77,13 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
         cost += sum(map(crowded[here].__getitem__, place)) - 100  # not counting itself
         return cost + sum(backward(spots[place[a]], spots[place[b]]) for a, b in forward[state])
 
-    def local(place: list[int], moved: Collection[int], most: float = math.inf) -> float:
-        """What the moved states, and the links at them, cost; above ``most`` it does not matter how much."""
+    def local(place: list[int], moved: Collection[int], limit: float = math.inf) -> float:
+        """The cost of the moved states and of their links; above ``limit``, the exact cost does not matter."""
         lines = [place[a] * size + place[b] for a, b in links]
         touched = {k for state in moved for k in at_node[state]}
         cost = sum(node_cost(place, state) for state in moved)
         for k, line in enumerate(lines):
-            if cost > most:
+            if cost > limit:
                 break
             if k in touched:
                 cost += length[line // size][line % size] + sum(map(crossing[line].__getitem__, lines))
@@ -121,7 +121,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
     for start in range(starts):
         place = [-1] * n
         for state in depth:
-            # First columns by distance from the initial state, then by chance, the same every time.
+            # The first start has columns by distance from the initial state, the others random ones, always the same.
             column = int(chance.random() * columns) if start else min(depth[state], columns - 1)
             free = [s for s in range(size) if not any(crowded[s][other] for other in place if other >= 0)]
             place[state] = min(free, key=lambda s: (abs(s // halves - column), abs(spots[s][1] - halves / 4)))
@@ -132,7 +132,7 @@ def _places(n: int, arrows: Collection[Arrow], halting: set[int]) -> list[tuple[
 
 
 class _Table(dict):
-    """The values of a function, each computed when it is first asked for."""
+    """The values of a function, each computed when it is first needed."""
 
     def __init__(self, function: Callable[[int], Any]):
         self.function = function
@@ -151,7 +151,7 @@ def _cross(p: Point, q: Point, r: Point, s: Point) -> bool:
 
 
 def _distance(point: Point, p: Point, q: Point) -> float:
-    """From a point to the segment from p to q."""
+    """The distance of a point from the segment from p to q."""
     dx, dy = q[0] - p[0], q[1] - p[1]
     t = ((point[0] - p[0]) * dx + (point[1] - p[1]) * dy) / (dx * dx + dy * dy or 1)
     t = min(1, max(0, t))

@@ -1,6 +1,6 @@
 """State diagrams: states as nodes, rules as arrows between them.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
-from turing.machine import Rule, TuringMachine, _count
+from turing.arguments import count
+from turing.machine import Rule, TuringMachine
 from turing.pictures.base import GROUND, INK, MONO, SANS, STATE, SYMBOL, Picture, _picture, _short, _visible
 from turing.pictures.graph import (
     FONT,
-    MOST_ARROWS,
-    MOST_LABELLED,
-    MOST_STATES,
+    MAX_ARROWS,
+    MAX_LABELLED,
+    MAX_STATES,
     Label,
     _below_labels,
     _Edge,
@@ -23,7 +24,7 @@ from turing.pictures.graph import (
 )
 from turing.pictures.places import _places, _rows
 
-Line = tuple[list[str], str | None, str]  # of a label: what is read, what is written or None for the same, the move
+Line = tuple[list[str], str | None, str]  # of a label: symbols read, symbol written or None if unchanged, move
 MOVES = {-1: "L", 0: "S", 1: "R"}
 LOOK = f"""
 .turing-states .line{{fill:none;stroke:{INK};stroke-width:1.4}}
@@ -45,19 +46,18 @@ stroke:{GROUND};stroke-width:5px;stroke-linejoin:round;paint-order:stroke}}
 def state_diagram(machine: TuringMachine) -> Picture:
     """Draw the states as nodes and the rules as arrows between them.
 
-    An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the
-    symbol as it is and moves right; ``S`` stays. The initial state has an arrow from nowhere,
-    a halting state has two rings. With more than 30 states or 90 arrows, the states stand in
-    rows and the rules are tooltips only. A script may add the class ``on`` to a node
-    (``data-state`` is its place in ``machine.states``) or to an edge (``data-rules`` are the
-    places of its rules in ``list(machine.delta)``) to highlight it.
+    An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the symbol unchanged and
+    moves right; ``S`` stays. The initial state has an arrow from nowhere, and a halting state has two rings. With more
+    than 30 states or 90 arrows, the states are in rows and the rules are only tooltips. To highlight a node or an edge,
+    a script may add the class ``on`` to it: ``data-state`` is the index of a node in ``machine.states``, and
+    ``data-rules`` are the indices of an edge's rules in ``list(machine.delta)``.
 
     >>> import turing
     >>> print(turing.state_diagram(turing.zoo["bb2"]).alt)
     State diagram of 3 states and 4 rules. A is the initial state; Z halts. \
 Arrows lead from A to B; from B to A, Z.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     if not isinstance(machine, TuringMachine):
         raise TypeError(f"state_diagram draws a TuringMachine, and {machine!r} was given.")
@@ -68,8 +68,8 @@ Arrows lead from A to B; from B to A, Z.
     table, halting = list(machine.delta.items()), {index[state] for state in machine.halting}
     lines = {pair: _lines([table[number] for number in rules]) for pair, rules in pairs.items()}
     labels: dict[tuple[int, int], Label]
-    if laid_out := len(index) <= MOST_STATES and len(pairs) <= MOST_ARROWS:
-        labels = {pair: _label(lines[pair], len(index) <= MOST_LABELLED) for pair in pairs}
+    if laid_out := len(index) <= MAX_STATES and len(pairs) <= MAX_ARROWS:
+        labels = {pair: _label(lines[pair], len(index) <= MAX_LABELLED) for pair in pairs}
         layouts = _places(len(index), pairs, halting)
     else:
         labels, layouts = dict.fromkeys(pairs, ()), [(0.0, _rows(len(index), pairs))]
@@ -93,24 +93,24 @@ Arrows lead from A to B; from B to A, Z.
     boxes = [box for edge in [*edges, start] for box in edge.boxes()] + [node.box() for node in nodes]
     x0, y0 = min(box[0] for box in boxes) - 6, min(box[1] for box in boxes) - 6
     x1, y1 = max(box[2] for box in boxes) + 6, max(box[3] for box in boxes) + 6
-    return _picture("turing-states", x1 - x0, y1 - y0, _arrows(machine, pairs), body, (x0, y0))
+    return _picture("turing-states", x1 - x0, y1 - y0, _alt_text(machine, pairs), body, (x0, y0))
 
 
-def _arrows(machine: TuringMachine, pairs: Collection[tuple[int, int]]) -> str:
-    """Alt text of a state diagram."""
+def _alt_text(machine: TuringMachine, pairs: Collection[tuple[int, int]]) -> str:
+    """Alt text: the states, and where the arrows lead."""
     names = [_visible(state) for state in machine.states]
     ends = [name for name, state in zip(names, machine.states, strict=True) if state in machine.halting]
     halts = f"; {', '.join(ends)} {'halts' if len(ends) == 1 else 'halt'}." if ends else "; no state halts."
-    alt = f"State diagram of {_count(len(names), 'state')} and {_count(len(machine.delta), 'rule')}. "
+    alt = f"State diagram of {count(len(names), 'state')} and {count(len(machine.delta), 'rule')}. "
     alt += f"{names[0]} is the initial state{halts}"
-    if len(names) <= MOST_LABELLED:
+    if len(names) <= MAX_LABELLED:
         to = {i: ", ".join(names[b] for a, b in pairs if a == i) for i, _ in pairs}
         alt += f" Arrows lead from {'; from '.join(f'{names[i]} to {ends}' for i, ends in to.items())}."
     return alt
 
 
 def _lines(rules: Iterable[tuple[tuple[str, str], Rule]]) -> list[Line]:
-    """Rules of one arrow, those that write and move alike together: (reads, writes, move)."""
+    """The rules of one arrow; those that write the same and move the same way share a line."""
     groups: dict[tuple[str | None, str], list[str]] = {}
     for (_, read), (_, written, move) in rules:
         groups.setdefault((None if read == written else written, MOVES[move]), []).append(read)

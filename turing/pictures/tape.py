@@ -1,6 +1,6 @@
-"""Space–time diagrams: a row a step, time downward.
+"""Space–time diagrams: one row for each step, time running down.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from turing.machine import Configuration, Run, TuringMachine, _count, _limit
+from turing.arguments import count, step_limit
+from turing.machine import Configuration, Run, TuringMachine
 from turing.pictures.base import (
     GROUND,
     INK,
@@ -30,9 +31,9 @@ from turing.pictures.base import (
     _width,
 )
 
-MOST_ROWS, MOST_CELLS = 48, 40  # beyond these, cells are pixels
-MOST_PIXEL_ROWS, MOST_PIXEL_COLUMNS = 360, 640  # beyond these, rows or cells are left out
-MOST_TAPE = 1_000_000_000  # cells; more than any run visits
+MAX_ROWS, MAX_CELLS = 48, 40  # beyond these, cells are pixels
+MAX_PIXEL_ROWS, MAX_PIXEL_COLUMNS = 360, 640  # beyond these, rows or cells are left out
+MAX_TAPE = 1_000_000_000  # cells; more than any run visits
 
 
 def space_time(
@@ -42,13 +43,12 @@ def space_time(
     cells: range | None = None,
     alt: str | None = None,
 ) -> Picture:
-    """Draw a run, one configuration a row, time running down; the head is the inverted cell.
+    """Draw a run, one configuration in each row, time running down; the head is the inverted cell.
 
-    ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` are
-    drawn. ``cells`` chooses the stretch of tape; the default is every cell of the word and
-    every cell visited. Long runs are drawn in pixels, and very long ones leave out rows
-    evenly; the picture then says so. ``alt`` takes the place of the text that is made for
-    those who cannot see it.
+    ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` steps are drawn. ``cells``
+    chooses the part of the tape; the default is every cell of the word and every cell visited. Long runs are drawn in
+    pixels, and of very long ones only evenly spaced rows, as a note in the picture then says. ``alt`` replaces the
+    generated text for those who cannot see the picture.
 
     >>> import turing
     >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)
@@ -62,15 +62,15 @@ visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
     Space–time diagram of 5 moments, from step 0 to step 100, time running down. \
 One column for every 3 cells.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     run: Run | Sequence[Configuration]
     if isinstance(source, TuringMachine):
         run = source.run(word, max_steps)
-    elif not isinstance(source, Run) and not _listed(source):
+    elif not isinstance(source, Run) and not _are_configurations(source):
         raise TypeError(
             f"space_time draws a Run or a TuringMachine, and {source!r} was given. "
-            f"A list of configurations will do as well."
+            f"It also draws a list of configurations."
         )
     elif word != "":
         raise ValueError(f"A run has its word already, and the word {word!r} was given too. Leave it out.")
@@ -78,12 +78,12 @@ One column for every 3 cells.
         run = source
     if cells is not None and not (isinstance(cells, range) and cells.step > 0 and cells):
         raise ValueError(f"cells is a range such as range(-3, 8), and {cells!r} was given.")
-    if cells is not None and cells.stop - cells.start > MOST_TAPE:
-        raise ValueError(f"cells is a range of at most {MOST_TAPE:,} cells, and {cells!r} was given. Choose fewer.")
+    if cells is not None and cells.stop - cells.start > MAX_TAPE:
+        raise ValueError(f"cells is a range of at most {MAX_TAPE:,} cells, and {cells!r} was given. Choose fewer.")
     if not isinstance(run, Run):
-        return _moments(sorted(run, key=lambda now: now.step), cells, alt)
-    steps = min(run.steps, _limit(max_steps))
-    # Two passes, as the width must be known before a row can be drawn, and keeping every tape is too much.
+        return _draw_configurations(sorted(run, key=lambda now: now.step), cells, alt)
+    steps = min(run.steps, step_limit(max_steps))
+    # Two passes: the width must be known before a row can be drawn, and keeping every tape would take too much memory.
     first: Any = None  # the word, cell by cell
     heads: set[int] = set()
     for now in islice(run.trace, steps + 1):
@@ -92,8 +92,8 @@ One column for every 3 cells.
     if cells is None:
         cells = range(min(heads | first.keys()), max(heads | first.keys()) + 1)
 
-    stride = -(-(steps + 1) // MOST_PIXEL_ROWS)
-    shown = _shown(cells)
+    stride = -(-(steps + 1) // MAX_PIXEL_ROWS)
+    shown = _drawn_cells(cells)
     rows = []
     for now in islice(run.trace, steps + 1):
         if now.step % stride == 0 or now.step == steps:
@@ -103,25 +103,25 @@ One column for every 3 cells.
         left_out.append(f"The first {steps:,} of {run.steps:,} steps.")
     if stride > 1:
         left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
-    left_out += _between(shown)
+    left_out += _skipped_cells(shown)
     alt = alt or _story(run, list(first.values()), rows[0], heads, now, left_out)
     return _draw(rows, shown, now._blank, alt, left_out)
 
 
-def _listed(source: object) -> bool:
+def _are_configurations(source: object) -> bool:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(now, Configuration) for now in source)
 
 
-def _moments(moments: Sequence[Configuration], cells: range | None, alt: str | None) -> Picture:
-    """Every configuration of a list, one a row."""
+def _draw_configurations(moments: Sequence[Configuration], cells: range | None, alt: str | None) -> Picture:
+    """The picture of a list of configurations, one in each row."""
     if cells is None:
         known = {cell for now in moments for cell in (*now.cells, now.head)}
         cells = range(min(known), max(known) + 1)
-    shown = _shown(cells)
-    span = f"{_count(len(moments), 'moment')}, from step {moments[0].step:,} to step {moments[-1].step:,}"
-    alt = alt or " ".join((f"Space–time diagram of {span}, time running down.", *_between(shown)))
+    shown = _drawn_cells(cells)
+    span = f"{count(len(moments), 'moment')}, from step {moments[0].step:,} to step {moments[-1].step:,}"
+    alt = alt or " ".join((f"Space–time diagram of {span}, time running down.", *_skipped_cells(shown)))
     rows = [_row(now, shown) for now in moments]
-    return _draw(rows, shown, moments[0]._blank, alt, [f"{span}.", *_between(shown)])
+    return _draw(rows, shown, moments[0]._blank, alt, [f"{span}.", *_skipped_cells(shown)])
 
 
 class _Row(NamedTuple):
@@ -136,37 +136,38 @@ def _row(now: Configuration, shown: range) -> _Row:
     return _Row(now.step, now.state, now.head, [tape.get(cell) for cell in shown])
 
 
-def _shown(cells: range) -> range:
-    return cells[:: -(-len(cells) // MOST_PIXEL_COLUMNS)]
+def _drawn_cells(cells: range) -> range:
+    """The cells that get a column: all of them, or evenly spaced ones if there are too many."""
+    return cells[:: -(-len(cells) // MAX_PIXEL_COLUMNS)]
 
 
-def _between(shown: range) -> list[str]:
+def _skipped_cells(shown: range) -> list[str]:
     return [f"One column for every {shown.step} cells."] if shown.step > 1 else []
 
 
 def _draw(rows: list[_Row], shown: range, blank: str, alt: str, left_out: list[str]) -> Picture:
-    small = len(rows) <= MOST_ROWS and len(shown) <= MOST_CELLS and shown.step == 1
+    small = len(rows) <= MAX_ROWS and len(shown) <= MAX_CELLS and shown.step == 1
     return (_cells if small else _pixels)(rows, shown, blank, alt, left_out)
 
 
 def _story(run: Run, word: list[str], first: _Row, heads: set[int], last: Configuration, left_out: list[str]) -> str:
-    """Alt text: what there is to be seen."""
+    """Alt text: what the picture shows."""
     name, steps = _text(word), last.step
     on = "a blank tape" if not word else name if len(word) <= 40 else f"a word of {len(word):,} symbols"
     end = {"halted": "halts", "jammed": "jams, as no rule applies,", "limit": "is still running"}[run.status]
     if steps < run.steps:
-        end = f"is still running after {_count(steps, 'step')}"
+        end = f"is still running after {count(steps, 'step')}"
     tape = last.tape
     span = range(min(tape), max(tape) + 1) if tape else ()
     reads = (
         "is blank" if not tape
         else f"reads {_text([tape.get(cell, last._blank) for cell in span])}" if len(span) <= 40
-        else f"has {_count(len(tape), 'cell')} not blank"
+        else f"has {count(len(tape), 'cell')} not blank"
     )  # fmt: skip
     low, high = _signed(min(heads)), _signed(max(heads))
     where = f"stays on cell {low}" if low == high else f"visits cells {low} to {high}"
     return " ".join((
-        f"Space–time diagram of {_count(steps, 'step')} on {on}, time running down.",
+        f"Space–time diagram of {count(steps, 'step')} on {on}, time running down.",
         f"The head starts on cell {first.head} in state {_visible(first.state)}, {where} and {end} "
         f"on cell {_signed(last.head)} in state {_visible(last.state)}.",
         f"The tape then {reads}.",
@@ -179,7 +180,7 @@ def _text(symbols: list[str]) -> str:
 
 
 def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
-    """Every symbol printed: for runs that fit on a page."""
+    """The picture with every symbol printed, for runs that fit on a page."""
     names: dict[str | None, str]
     names = {symbol: _short(symbol, 6) for row in rows for symbol in row.tape if symbol is not None}
     names[None] = _short(blank, 6)
@@ -229,7 +230,7 @@ def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[
 
 
 def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
-    """Symbols as shades, so that thousands of steps fit on a page."""
+    """The picture with symbols as shades, so that thousands of steps fit on a page."""
     wide = min(12, max(1, 560 // len(cells)))
     tall = min(8, max(2, 640 // len(rows)))
     left, top = 16 + math.ceil(_width(f"{rows[-1].step:,}", 13)), 28
@@ -282,7 +283,7 @@ def _pixels(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list
 
 
 def _blocks(rows: Iterable[Sequence[bool]]) -> str:
-    """One path over all true entries; equal runs of neighbouring rows become one rectangle."""
+    """One path that covers all true entries; equal runs in neighbouring rows become one rectangle."""
     path: list[str] = []
     growing: dict[tuple[int, int], int] = {}
     y = 0
@@ -308,10 +309,10 @@ def _blocks(rows: Iterable[Sequence[bool]]) -> str:
     return "".join(path)
 
 
-def _ticks(low: int, high: int, most: int) -> range:
-    """At most about ``most`` round numbers from low to high."""
+def _ticks(low: int, high: int, limit: int) -> range:
+    """About ``limit`` round numbers from low to high, or fewer."""
     step = 1
-    while (high - low) // step > most:
+    while (high - low) // step > limit:
         step = step * 5 // 2 if str(step)[0] == "2" else step * 2
     return range(-(-low // step) * step, high + 1, step)
 

@@ -1,6 +1,6 @@
-"""Machines to play with: each is a data file of this folder, with samples that the tests run.
+"""Machines to play with: each is a data file in this folder, with samples that the tests run.
 
-Chapter: :doc:`/book/00_machines`.
+Chapter: :doc:`/book/machines`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Sample:
-    """A word and what a run on it ends with; None where the data file does not say.
+    """A word and how a run on it ends; None where the data file does not say.
 
-    ``result`` is the tape as :meth:`TuringMachine.text` writes it. A sample whose status is
-    ``"limit"`` stops after ``steps``.
+    ``result`` is the tape as :meth:`TuringMachine.text` writes it. A sample whose status is ``"limit"`` stops after
+    ``steps`` steps.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     word: str | tuple[str, ...]
@@ -68,9 +68,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Entry:
-    """A machine of the zoo and what there is to say about it.
+    """A machine of the zoo with its title, its description and its samples.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Entry:
 
 
 class Zoo(Mapping[str, TuringMachine]):
-    """The machines of this folder by name, each read when it is first asked for.
+    """The machines in this folder by name. Each is read when it is first used.
 
     >>> import turing
     >>> turing.zoo["bb4"].run().steps
@@ -89,7 +89,7 @@ class Zoo(Mapping[str, TuringMachine]):
     >>> turing.zoo.entry("Binary increment").samples[0].word
     '1011'
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
     def __getitem__(self, name: str) -> TuringMachine:
@@ -102,11 +102,11 @@ class Zoo(Mapping[str, TuringMachine]):
         return len(NAMES)
 
     def entry(self, name: str) -> Entry:
-        """The machine with its title, what it does, and its samples.
+        """The machine with its title, its description and its samples.
 
-        Upper case, spaces and hyphens do: ``Binary increment`` is ``binary_increment``.
+        Upper case, spaces and hyphens are accepted too: ``Binary increment`` is ``binary_increment``.
 
-        Chapter: :doc:`/book/00_machines`.
+        Chapter: :doc:`/book/machines`.
         """
         key = str(name).strip().lower().replace("-", "_").replace(" ", "_")
         if key not in NAMES:

@@ -1,8 +1,7 @@
 """The judge of weight puzzles: exercises whose answer is the numbers of a network.
 
-An answer is a sequence of layers ``(W, b)``, and every layer is followed by ReLU. It is tried on every
-row of a specification in Python that is slow and easy to believe. The widget ``Puzzle`` puts the same
-rows on the page.
+An answer is a sequence of layers ``(W, b)``, and every layer is followed by ReLU. It is tried on every row of a
+specification in Python that is slow and easy to believe. The widget ``Puzzle`` shows the same rows on the page.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from turing.check import Wrong
+from turing.arguments import count
+from turing.exercises import Wrong
 from turing.layout import Layout
 
 __all__ = ["WeightPuzzle", "bits", "numbers", "values"]
@@ -28,9 +28,9 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 class WeightPuzzle:
     """Layers of zeros whose numbers the reader sets so that they compute ``function``.
 
-    ``function`` is given a bit for each slice of ``inputs``, or a label where the slice has labels, and
-    returns a bit for each place of ``outputs``. ``hidden`` are the hidden layers of the page's grid, from
-    which the reader may take neurons away down to ``fewest``; an answer in Python may have other sizes.
+    ``function`` takes a bit for each slice of ``inputs``, or a label if the slice has labels, and returns a bit for
+    each place of ``outputs``. ``hidden`` are the sizes of the hidden layers in the page's grid, from which the reader
+    may remove neurons down to ``fewest``; an answer in Python may have other sizes.
 
     >>> either = WeightPuzzle(bits("a b"), bits("out"), lambda a, b: a | b, hidden=(1,))
     >>> either.rows()[1]
@@ -38,7 +38,7 @@ class WeightPuzzle:
     >>> either((([[-1, -1]], [1]), ([[-1]], [1])))
     'all 4 rows, with 2 neurons in 2 layers'
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
 
     inputs: Layout
@@ -51,7 +51,7 @@ class WeightPuzzle:
     start: Layers | None = None
 
     def rows(self) -> list[Row]:
-        """Every input with the output that is expected, in counting order; one place of a labelled slice is 1."""
+        """Every input with the expected output, in counting order; one place of a labelled slice is 1."""
         found = []
         for given in product(*(part.labels or (0, 1) for part in self.inputs)):
             result = self.function(*given)
@@ -64,7 +64,7 @@ class WeightPuzzle:
             yield from (int(label == value) for label in part.labels) if part.labels else (value,)
 
     def given(self, row: Sequence[int]) -> list[str]:
-        """What each slice of a row holds: a bit, or a label."""
+        """The content of each slice of a row: a bit, or a label."""
         parts = ((part, row[part.slice]) for part in self.inputs)
         return [part.labels[here.index(1)] if part.labels else str(here[0]) for part, here in parts]
 
@@ -73,27 +73,27 @@ class WeightPuzzle:
         return " ".join(f"{part.name}={value}" for part, value in zip(self.inputs, self.given(row), strict=True))
 
     def grid(self) -> Layers:
-        """The numbers that the page's grid begins with."""
+        """The numbers that the page's grid starts with."""
         widths = [self.inputs.width, *self.hidden, self.outputs.width]
         return self.start or [
             ([[0.0] * columns for _ in range(rows)], [0.0] * rows) for columns, rows in pairwise(widths)
         ]
 
     def read(self, answer: object) -> Layers:
-        """The layers of an answer as lists of floats, once they fit each other and the puzzle."""
+        """The layers of an answer as lists of floats, if they fit each other and the puzzle."""
         layers = numbers(answer)
         before, given = self.inputs.width, _has(self.inputs, "input")
         for number, (W, b) in enumerate(layers, start=1):
             if len(W[0]) != before:
-                raise Wrong(f"Layer {number} has {_count(len(W[0]), 'column')}, and {given}.")
-            before, given = len(b), f"layer {number} gives {_count(len(b), 'number')}"
+                raise Wrong(f"Layer {number} has {count(len(W[0]), 'column')}, and {given}.")
+            before, given = len(b), f"layer {number} gives {count(len(b), 'number')}"
         if before != self.outputs.width:
             raise Wrong(f"{given.capitalize()}, and {_has(self.outputs, 'output')}.")
         neurons = sum(len(b) for _, b in layers)
-        for used, most, noun in ((len(layers), self.most_layers, "layer"), (neurons, self.most_neurons, "neuron")):
-            if most is not None and used > most:
-                allowed = "is allowed" if most == 1 else "are allowed"
-                raise Wrong(f"{_count(used, noun)} are used, at most {most} {allowed}.")
+        for used, limit, noun in ((len(layers), self.most_layers, "layer"), (neurons, self.most_neurons, "neuron")):
+            if limit is not None and used > limit:
+                allowed = "is allowed" if limit == 1 else "are allowed"
+                raise Wrong(f"{count(used, noun)} are used, at most {limit} {allowed}.")
         return layers
 
     def __call__(self, answer: object) -> str:
@@ -104,10 +104,10 @@ class WeightPuzzle:
                 lines = [f"  layer {n}  {' '.join(map(shown, x))}" for n, x in enumerate(found, start=1)]
                 raise Wrong("\n".join([self.failure(row, found[-1], expected), *lines]))
         neurons = sum(len(b) for _, b in layers)
-        return f"all {len(rows)} rows, with {_count(neurons, 'neuron')} in {_count(len(layers), 'layer')}"
+        return f"all {len(rows)} rows, with {count(neurons, 'neuron')} in {count(len(layers), 'layer')}"
 
     def failure(self, row: Sequence[int], found: Sequence[float], expected: Sequence[int]) -> str:
-        """The sentence about a row whose output is not the expected one; only the wrong places are named."""
+        """The sentence about a row whose output is not the expected one; it names only the wrong places."""
         wrong = [
             (name, shown(value), bit)
             for name, value, bit in zip(self.outputs.names(), found, expected, strict=True)
@@ -121,25 +121,25 @@ class WeightPuzzle:
 def bits(names: str) -> Layout:
     """A layout of single bits, such as ``bits("a b c")``.
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
     return Layout(**dict.fromkeys(names.split(), 1))
 
 
 def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
-    """What each layer gives. The page adds in the same order, so it gives the same floats.
+    """The output of each layer. The page adds in the same order, so it gets the same floats.
 
     >>> values([([[1, 1]], [-1]), ([[-1]], [1])], [1, 1])
     [[1], [0]]
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
     found, x = [], row
     for W, b in layers:
         y = []
         for weights, z in zip(W, b, strict=True):
             for weight, value in zip(weights, x, strict=True):
-                z += weight * value  # not sum(), which rounds otherwise in later Pythons
+                z += weight * value  # not sum(), which rounds differently in later versions of Python
             y.append(0 if z <= 0 else z)
         found.append(y)
         x = y
@@ -149,7 +149,7 @@ def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
 def numbers(answer: object) -> Layers:
     """The layers of an answer as lists of floats: nested lists, tuples, arrays, tensors, or a module of layers.
 
-    Chapter: :doc:`/book/01_gates`.
+    Chapter: :doc:`/book/gates`.
     """
     answer = _plain(answer)
     if not isinstance(answer, list):
@@ -160,21 +160,21 @@ def numbers(answer: object) -> Layers:
     if not answer:
         raise Wrong("Your function returned no layers. Return them as pairs: ((W1, b1), (W2, b2)).")
     if len(answer) == 2 and not (isinstance(answer[1], list) and any(isinstance(x, list) for x in answer[1])):
-        answer = [answer]  # one layer, out of its brackets
+        answer = [answer]  # a single layer, without the outer brackets
     return [_layer(layer, number) for number, layer in enumerate(answer, start=1)]
 
 
 def _plain(thing: object) -> object:
-    """Lists for whatever holds numbers in order, and pairs (W, b) for the layers of a module."""
+    """Whatever holds numbers in order as lists, and the layers of a module as pairs (W, b)."""
     torch = sys.modules.get("torch")  # a reader who returns a module has imported it
     if torch and isinstance(thing, torch.nn.Module):
-        from turing.network import layers_of
+        from turing import ir
 
-        layers = layers_of(thing)
+        layers = ir.of(thing).layers
         for number, layer in enumerate(layers, start=1):
             if not layer.relu:
                 raise Wrong(f"Layer {number} of your network has no ReLU. Here every layer is followed by one.")
-        return [[layer.weight, layer.bias] for layer in layers]
+        return [[layer.weight.values.tolist(), layer.bias.values.tolist()] for layer in layers]
     if hasattr(thing, "tolist"):
         thing = thing.tolist()
     return [_plain(part) for part in thing] if isinstance(thing, (list, tuple)) else thing
@@ -182,25 +182,25 @@ def _plain(thing: object) -> object:
 
 def _layer(layer: object, number: int) -> tuple[list[list[float]], list[float]]:
     if not isinstance(layer, list) or len(layer) != 2:
-        what = f"it has {_count(len(layer), 'part')}" if isinstance(layer, list) else f"it is {layer!r}"
+        what = f"it has {count(len(layer), 'part')}" if isinstance(layer, list) else f"it is {layer!r}"
         raise Wrong(f"Layer {number} is not a pair (W, b): {what}.")
     W, b = layer
     if not isinstance(W, list) or not W or not all(isinstance(row, list) for row in W):
         raise Wrong(
             f"W of layer {number} is not a list of rows, one row of weights for each neuron, such as [[1, 0], [0, 1]]; "
-            f"{_cut(W)} was given."
+            f"{_short_repr(W)} was given."
         )
     if not isinstance(b, list):
-        raise Wrong(f"b of layer {number} is not a list with one bias for each neuron; {_cut(b)} was given.")
+        raise Wrong(f"b of layer {number} is not a list with one bias for each neuron; {_short_repr(b)} was given.")
     for i, row in enumerate(W, start=1):
         if len(row) != len(W[0]):
             raise Wrong(
-                f"Row {i} of W in layer {number} has {_count(len(row), 'number')}, and row 1 has {len(W[0])}. "
+                f"Row {i} of W in layer {number} has {count(len(row), 'number')}, and row 1 has {len(W[0])}. "
                 f"Give every neuron a weight for each input; 0 is one."
             )
     if len(b) != len(W):
         raise Wrong(
-            f"Layer {number} has {_count(len(W), 'row')} of weights and {_count(len(b), 'bias', 'biases')}. "
+            f"Layer {number} has {count(len(W), 'row')} of weights and {count(len(b), 'bias', 'biases')}. "
             f"Give each row one bias."
         )
     weights = [[_number(x, f"Row {i} of W in layer {number}") for x in row] for i, row in enumerate(W, start=1)]
@@ -209,7 +209,7 @@ def _layer(layer: object, number: int) -> tuple[list[list[float]], list[float]]:
 
 def _number(x: object, where: str) -> float:
     if not isinstance(x, Real):
-        raise Wrong(f"{where} holds {_cut(x)}, which is not a number.")
+        raise Wrong(f"{where} holds {_short_repr(x)}, which is not a number.")
     try:
         x = float(x)
     except OverflowError:
@@ -220,18 +220,14 @@ def _number(x: object, where: str) -> float:
 
 
 def shown(x: float) -> str:
-    """A number as short as it can be told apart from all others; the page writes it the same way."""
+    """The shortest text that no other number has; the page writes numbers in the same way."""
     return str(int(x)) if isfinite(x) and x == int(x) and abs(x) < 1e16 else repr(x)
 
 
-def _cut(thing: object) -> str:
+def _short_repr(thing: object) -> str:
     text = repr(thing)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _count(n: int, noun: str, plural: str | None = None) -> str:
-    return f"{n} {noun if n == 1 else plural or noun + 's'}"
-
-
 def _has(layout: Layout, noun: str) -> str:
-    return f"there {'is' if layout.width == 1 else 'are'} {_count(layout.width, noun)}: {' '.join(layout.names())}"
+    return f"there {'is' if layout.width == 1 else 'are'} {count(layout.width, noun)}: {' '.join(layout.names())}"

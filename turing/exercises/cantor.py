@@ -8,10 +8,11 @@ from itertools import product
 from math import isfinite
 from numbers import Rational, Real
 
-from turing.check import Wrong, _said
-from turing.check.weights import _count, _cut, numbers
+from turing.arguments import count
+from turing.exercises import Wrong, _error_text
+from turing.exercises.weights import _short_repr, numbers
 
-BASE, DIGITS = 10, (2, 7)  # of the first exercise: a stack is read off its decimal number
+BASE, DIGITS = 10, (2, 7)  # of the first exercise: the decimal number shows the stack
 
 
 def stacks(length: int, symbols: int = 2) -> Iterator[tuple[int, ...]]:
@@ -34,7 +35,7 @@ def named(stack: Sequence[int]) -> str:
 
 
 def push_pop(answer: object) -> str:
-    """The numbers of push and pop in base 10."""
+    """The weights of push and pop in base 10."""
     parts = _parts(answer, "push0, push1, pop")
     maps = [_fractions(part, name, 2) for part, name in zip(parts, ("push0", "push1"), strict=False)]
     of_q, of_tau, of_zeta = _fractions(parts[2], "pop", 3)
@@ -50,7 +51,7 @@ def push_pop(answer: object) -> str:
 
 
 def gentle_top(answer: object) -> str:
-    """The neuron for the top symbol that has the smallest weight, for the paper's digits."""
+    """The neuron with the smallest weight that reads the top symbol, for the paper's digits."""
     neuron = _function(answer, "the base b and of ρ")
     cases = [(4, Fraction(1, 2)), (10, Fraction(1)), (16, Fraction(1)), (40, Fraction(2)), (90, Fraction(3))]
     for base, rho in cases:
@@ -76,10 +77,11 @@ def three_symbols(answer: object) -> str:
     digits = _parts(digits, "three digits", 3)
     if any(isinstance(x, bool) or not isinstance(x, int) for x in (base, *digits)):
         raise Wrong(
-            f"Base and digits are whole numbers, and base {_cut(base)} with digits {_cut(digits)} was returned."
+            f"Base and digits are integers, and base {_short_repr(base)} with digits {_short_repr(digits)} "
+            f"was returned."
         )
     if not all(0 <= digit < base for digit in digits):
-        raise Wrong(f"The digits of base {base} are 0 to {base - 1}, and {_cut(digits)} was returned.")
+        raise Wrong(f"The digits of base {base} are 0 to {base - 1}, and {_short_repr(digits)} was returned.")
     rows = [_fractions(row, "a neuron", 2) for row in _parts(neurons, "three neurons", 3)]
     of_q, *of_neurons = _fractions(pop, "pop", 4)
     deep = [(a, *[b] * 30) for a, b in product(range(3), repeat=2)]
@@ -87,15 +89,15 @@ def three_symbols(answer: object) -> str:
     for stack in tried:
         q = value(stack, base, digits)
         found = [sigma(w * q + c) for w, c in rows]
-        for number, (given, least) in enumerate(zip(found, (0, 1, 2), strict=True), start=1):
-            _same(f"For stack={named(stack)} neuron {number} gives", given, int(bool(stack) and stack[0] >= least))
+        for number, (given, symbol) in enumerate(zip(found, (0, 1, 2), strict=True), start=1):
+            _same(f"For stack={named(stack)} neuron {number} gives", given, int(bool(stack) and stack[0] >= symbol))
         rest = of_q * q + sum(w * x for w, x in zip(of_neurons, found, strict=True))
         _same(f"For stack={named(stack)} pop gives", rest, value(stack[1:], base, digits))
     return f"all {len(tried) - len(deep)} stacks up to length 5, and {len(deep)} of 31 symbols"
 
 
 def exact_depth(answer: object) -> str:
-    """How many symbols a float with so many bits holds exactly, for given digits of a power of two."""
+    """How many symbols a float with so many bits holds exactly, for given digits in a base that is a power of two."""
     depth = _function(answer, "the base, the digits and the bits")
     cases = [
         (4, (1, 3), 24), (4, (1, 3), 53), (16, (11, 15), 53), (16, (11, 15), 24), (4, (1, 3), 11), (4, (1, 3), 8),
@@ -104,14 +106,14 @@ def exact_depth(answer: object) -> str:
     ]  # fmt: skip
     for base, digits, bits in cases:
         where = f"For base={base} digits={digits[0]},{digits[1]} bits={bits}"
-        given, expected = _called(depth, where, base, digits, bits), most(base, digits, bits)
+        given, expected = _called(depth, where, base, digits, bits), greatest_length(base, digits, bits)
         if given != expected:
-            raise Wrong(f"{where} your function gives {_cut(given)}; {expected} was expected.")
+            raise Wrong(f"{where} your function gives {_short_repr(given)}; {expected} was expected.")
     return f"all {len(cases)} cases"
 
 
-def most(base: int, digits: tuple[int, int], bits: int) -> int:
-    """By trying: the greatest length of which all stacks are held. Only top and bottom decide how many bits one has."""
+def greatest_length(base: int, digits: tuple[int, int], bits: int) -> int:
+    """The greatest length of which all stacks are held, by trying. How many bits one has depends on top and bottom."""
     length = 1
     while all(_bits((top, *[0] * (length - 1), bottom), base, digits) <= bits for top in (0, 1) for bottom in (0, 1)):
         length += 1
@@ -119,22 +121,22 @@ def most(base: int, digits: tuple[int, int], bits: int) -> int:
 
 
 def _bits(stack: Sequence[int], base: int, digits: tuple[int, int]) -> int:
-    """From the first bit that is 1 to the last."""
-    whole = int(value(stack, base, digits) * base ** len(stack))
-    return len(f"{whole:b}".strip("0"))
+    """The number of bits from the first that is 1 to the last."""
+    numerator = int(value(stack, base, digits) * base ** len(stack))
+    return len(f"{numerator:b}".strip("0"))
 
 
 def swap_top(answer: object) -> str:
-    """Saturated layers that exchange the two top symbols, in base 4."""
+    """Saturated layers that swap the two top symbols, in base 4."""
     layers = numbers(answer)
     before = 1
     for number, (W, b) in enumerate(layers, start=1):
         if len(W[0]) != before:
-            given = "there is one input, q" if number == 1 else f"layer {number - 1} gives {_count(before, 'number')}"
-            raise Wrong(f"Layer {number} has {_count(len(W[0]), 'column')}, and {given}.")
+            given = "there is one input, q" if number == 1 else f"layer {number - 1} gives {count(before, 'number')}"
+            raise Wrong(f"Layer {number} has {count(len(W[0]), 'column')}, and {given}.")
         before = len(b)
     if before != 1:
-        raise Wrong(f"Your last layer gives {before} numbers, and the output is one, the new q.")
+        raise Wrong(f"Your last layer gives {before} numbers, and the output is one number, the new q.")
     exact = [([list(map(Fraction, row)) for row in W], list(map(Fraction, b))) for W, b in layers]
     tried = list(stacks(8))
     for stack in tried:
@@ -143,8 +145,8 @@ def swap_top(answer: object) -> str:
             rows = zip(weights, biases, strict=True)
             x = [sigma(c + sum(w * a for w, a in zip(row, x, strict=True))) for row, c in rows]
         _same(f"For stack={named(stack)} your layers give", x[0], value((*stack[:2][::-1], *stack[2:]), 4, (1, 3)))
-    neurons = _count(sum(len(b) for _, b in layers), "neuron")
-    return f"all {len(tried)} stacks up to length 8, with {neurons} in {_count(len(layers), 'layer')}"
+    neurons = count(sum(len(b) for _, b in layers), "neuron")
+    return f"all {len(tried)} stacks up to length 8, with {neurons} in {count(len(layers), 'layer')}"
 
 
 def _same(what: str, found: Fraction, expected: Fraction | int) -> None:
@@ -161,36 +163,36 @@ def _short_number(x: Fraction) -> str:
     return str(x) if len(str(x)) <= 20 else f"{float(x):.6g}"
 
 
-def _parts(thing: object, names: str, count: int | None = None) -> list:
-    count = len(names.split(", ")) if count is None else count
-    if not isinstance(thing, (list, tuple)) or len(thing) != count:
-        raise Wrong(f"Return {names}: {_cut(thing)} came.")
+def _parts(thing: object, names: str, size: int | None = None) -> list:
+    size = len(names.split(", ")) if size is None else size
+    if not isinstance(thing, (list, tuple)) or len(thing) != size:
+        raise Wrong(f"Return {names}; {_short_repr(thing)} was returned.")
     return list(thing)
 
 
-def _fractions(thing: object, name: str, count: int) -> list[Fraction]:
-    """Numbers as fractions; a float is read as the simple fraction next to it."""
-    if not isinstance(thing, (list, tuple)) or len(thing) != count:
-        raise Wrong(f"{name} is to be {count} numbers, and {_cut(thing)} was returned.")
+def _fractions(thing: object, name: str, size: int) -> list[Fraction]:
+    """Numbers as fractions; a float is read as the nearest simple fraction."""
+    if not isinstance(thing, (list, tuple)) or len(thing) != size:
+        raise Wrong(f"{name} should be {size} numbers, and {_short_repr(thing)} was returned.")
     for x in thing:
         if isinstance(x, bool) or not isinstance(x, Real) or not isfinite(x):
-            raise Wrong(f"{name} holds {_cut(x)}, which is not a finite number.")
+            raise Wrong(f"{name} holds {_short_repr(x)}, which is not a finite number.")
     return [Fraction(x) if isinstance(x, Rational) else Fraction(x).limit_denominator(10_000) for x in thing]
 
 
 def _function(thing: object, of: str) -> Callable:
     if not callable(thing):
-        raise Wrong(f"Return a function of {of}; {_cut(thing)} came.")
+        raise Wrong(f"Return a function of {of}; {_short_repr(thing)} was returned.")
     return thing
 
 
-def _called(function: Callable, where: str, *given: object) -> object:
+def _called(function: Callable, where: str, *arguments: object) -> object:
     try:
-        return function(*given)
+        return function(*arguments)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise Wrong(f"{where} your function raises {_said(error)}.") from None
+        raise Wrong(f"{where} your function raises {_error_text(error)}.") from None
 
 
 EXERCISES = {

@@ -1,4 +1,4 @@
-"""Long work: a bar that shows how it goes, and Ctrl-C that ends it in good order."""
+"""Progress bar and graceful Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ __all__: list[str] = []  # for the command line and the engines
 PATIENCE = 0.5  # seconds before a bar appears
 
 
-def bar(most: int, begun: int = 0, show: bool | None = None) -> tqdm:
-    """A progress bar over steps that appears once the work lasts; on a terminal, unless told otherwise."""
+def bar(limit: int, begun: int = 0, show: bool | None = None) -> tqdm:
+    """A progress bar over steps that appears if the work takes a while; by default only on a terminal."""
     from tqdm import tqdm
 
     layout = "{bar:20} {n_fmt} of at most {total_fmt} steps, {rate_fmt}, {elapsed}, at most {remaining} to go"
     disable = None if show is None else not show
     return tqdm(
-        total=most, initial=begun, disable=disable, unit=" steps", unit_scale=True, bar_format=layout, delay=PATIENCE
+        total=limit, initial=begun, disable=disable, unit=" steps", unit_scale=True, bar_format=layout, delay=PATIENCE
     )
 
 
 @contextmanager
 def ctrl_c() -> Iterator[list[int]]:
-    """A list that Ctrl-C puts something into; an exception would lose the step it falls into."""
+    """A list that is empty until Ctrl-C is pressed; an exception would lose the step that it interrupts."""
     pressed: list[int] = []
 
     def note(number: int, frame: object) -> None:
         if pressed:
-            raise KeyboardInterrupt  # pressed twice: the user means it
+            raise KeyboardInterrupt  # pressed twice: stop at once
         pressed.append(number)
 
     if threading.current_thread() is not threading.main_thread():
-        yield pressed  # only the main thread is told
+        yield pressed  # only the main thread can handle signals
         return
     before = signal.signal(signal.SIGINT, note)
     try:

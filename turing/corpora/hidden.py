@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from turing.attention import Attention
-from turing.corpus.labels import labels_of
+from turing.corpora.labels import labels_of
 from turing.layout import Layout
 from turing.wcm import WCM21, Reading
 
@@ -79,9 +79,13 @@ class Hidden(WCM21):
         """The step embedding, in the order of columns."""
         return self._plain[0].beta(step)[..., self.orders["column"]].to(self._like)
 
-    def read(self, columns: Tensor) -> list[Reading]:
+    def read_columns(self, columns: Tensor) -> list[Reading]:
         """What columns stand for."""
-        return self._plain[0].read(columns[..., self.labels["unhide"]["column"]])
+        return self._plain[0].read_columns(columns[..., self.labels["unhide"]["column"]])
+
+    def detectors(self) -> list[dict[str, Any]]:
+        """Those of the plain network: places have kept their names."""
+        return self.labels["rules"]
 
 
 def _shuffled(random: Random, n: int) -> list[int]:

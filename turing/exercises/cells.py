@@ -1,7 +1,7 @@
-"""The process in which the cells of one student's notebook run, one after the other, and are judged.
+"""The process that runs and judges the cells of one student's notebook, one after the other.
 
-``turing.check.grading`` starts it. It reads the cells from standard input, and tells each event as a line of JSON on
-what was its standard output; what the cells print goes nowhere.
+``turing.grading`` starts it. It reads the cells from standard input and reports each event as a line of JSON on what
+was its standard output. What the cells print is discarded.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import turing
-from turing.check import _judged, _name, _said, exercises
-from turing.check.grading import _defined
+from turing.exercises import _error_text, _judged, _name, exercises
+from turing.grading import _defined
 
-__all__: list[str] = []  # a part of turing.check.grading
+__all__: list[str] = []  # a part of turing.grading
 
-LIGHT = {"00_machines", "01_gates"}  # chapters whose judges need no torch
-MOST = 2000  # characters of a message
+LIGHT = {"machines", "gates"}  # chapters whose judges need no torch
+MAX_MESSAGE = 2000  # characters
 
 
 def main() -> NoReturn:
-    """Read a job, run its cells and tell what happens; then leave, whatever the cells have left behind."""
+    """Read a job, run its cells and report what happens; then exit, whatever the cells have left running."""
     job = json.load(sys.stdin)
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     for number in (0, 1):
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
 
-    word, dumps = job["word"], json.dumps
+    password, dumps = job["password"], json.dumps
 
-    def tell(**event: object) -> None:
-        channel.write(f"{word}{dumps(event)}\n")
+    def report(**event: object) -> None:
+        channel.write(f"{password}{dumps(event)}\n")
         channel.flush()
 
-    run(job["cells"], job["chapters"], {(number, name) for number, name in job["skip"]}, tell)
-    tell(done=True)
+    run(job["cells"], job["chapters"], {(number, name) for number, name in job["skip"]}, report)
+    report(done=True)
     os._exit(0)
 
 
 def run(
-    cells: list[tuple[int, str]], chapters: list[str], skip: set[tuple[int, str]], tell: Callable[..., None]
+    cells: list[tuple[int, str]], chapters: list[str], skip: set[tuple[int, str]], report: Callable[..., None]
 ) -> None:
-    """Run the cells and judge what they define, but for the answers that are known not to end."""
+    """Run the cells and judge what they define, except for answers that are known not to finish."""
     judges = {name: judge for chapter in chapters for name, judge in exercises(chapter).items()}
     if {*chapters} - LIGHT:
-        for name in turing.LATER:
+        for name in turing.LAZY:
             import_module(f"turing.{name}")
     library, shell = Library(), _shell()
-    os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # until here, what goes wrong is told
+    os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # until here, errors are reported
     names = shell.user_ns
     for number, source in cells:
-        tell(cell=number)
+        report(cell=number)
         before = {name: names.get(name) for name in judges}
         defined = _defined(source, judges)
         for name in defined:
@@ -65,19 +65,19 @@ def run(
             if (number, name) in skip:
                 continue
             if name in names and names[name] is not before[name]:
-                tell(judging=name)
+                report(judging=name)
                 passed, message = verdict(name, names[name], judge, library)
-                tell(exercise=name, passed=passed, message=message[:MOST])
+                report(exercise=name, passed=passed, message=message[:MAX_MESSAGE])
             elif name in defined:
-                why = f"The cell raised {_said(error)}." if error else f"The cell leaves no function {name}."
-                tell(exercise=name, passed=False, message=why[:MOST])
+                why = f"The cell raised {_error_text(error)}." if error else f"The cell leaves no function {name}."
+                report(exercise=name, passed=False, message=why[:MAX_MESSAGE])
 
 
 def verdict(name: str, answer: object, judge: Callable[[object], str], library: Library) -> tuple[bool, str]:
-    """Whether an answer is right, and what the judge says."""
+    """Whether an answer is right, and the judge's message."""
 
     def restored(value: object) -> str:
-        library.restore()  # also from what the answer did when it was called
+        library.restore()  # the answer may have changed it when it was called
         return judge(value)
 
     if not callable(answer):
@@ -87,17 +87,17 @@ def verdict(name: str, answer: object, judge: Callable[[object], str], library: 
     library.restore()
     try:
         return _judged(answer, restored)
-    except KeyboardInterrupt:  # nobody is there to press Ctrl-C: the answer raised it
+    except KeyboardInterrupt:  # nobody can press Ctrl-C here: the answer raised it
         return False, "Your function raised KeyboardInterrupt."
 
 
 class Library:
-    """The library as it is before the first cell runs. What a notebook does to it is undone before each judgement."""
+    """The library as it is before the first cell runs. What a notebook changes is undone before each judgement."""
 
     def __init__(self) -> None:
         self.modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "turing"}
-        own = [thing for module in self.modules.values() for thing in vars(module).values() if isinstance(thing, type)]
-        classes = [thing for thing in own if thing.__module__.split(".")[0] == "turing"]
+        found = [thing for module in self.modules.values() for thing in vars(module).values()]
+        classes = [thing for thing in found if isinstance(thing, type) and thing.__module__.split(".")[0] == "turing"]
         things = [*self.modules.values(), *dict.fromkeys(classes), builtins]
         self.kept: list[tuple[object, Mapping[str, object]]] = [(thing, dict(vars(thing))) for thing in things]
 
@@ -111,7 +111,7 @@ class Library:
 
 
 def _shell() -> Any:
-    """An IPython without history and without tracebacks: magics work as in Colab, and an error ends its cell only."""
+    """An IPython without history and tracebacks: magics work as in Colab, and an error ends only its cell."""
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 

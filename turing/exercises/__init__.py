@@ -1,8 +1,8 @@
-"""The checker of the exercises: it shows the first thing that is wrong, and never raises.
+"""The checker of the exercises: it shows the first thing that is wrong, and never raises an error.
 
-Each chapter's exercises are a module here, with a dictionary ``EXERCISES`` from an exercise's name
-to its judge. A judge is given what the reader's function returns. It raises :class:`Wrong` at the
-first failure, and otherwise returns a text that says on what the answer is right.
+Each chapter's exercises are a module here, with a dictionary ``EXERCISES`` from the name of an exercise to its judge. A
+judge is called with what the reader's function returned. It raises :class:`Wrong` at the first failure; otherwise it
+returns a description of the inputs on which the answer is right.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from typing import Any
 
 __all__ = ["Wrong", "check", "exercises", "first_failure"]
 
-CHAPTERS = {
-    "00_machines": "turing.check.machines",
-    "01_gates": "turing.check.gates",
-    "02_dnf": "turing.check.dnf",
-    "03_adders": "turing.check.adders",
-    "04_attention": "turing.check.attention",
-    "05_wcm": "turing.check.wcm",
-    "06_cantor": "turing.check.cantor",
-    "07_ss": "turing.check.ss",
-    "08_fast": "turing.check.fast",
+CHAPTERS = {  # page to module, in the order of _toc.yml; a test compares them
+    "machines": "turing.exercises.machines",
+    "gates": "turing.exercises.gates",
+    "dnf": "turing.exercises.dnf",
+    "adders": "turing.exercises.adders",
+    "hard-attention": "turing.exercises.attention",
+    "wcm21": "turing.exercises.wcm",
+    "cantor-stacks": "turing.exercises.cantor",
+    "ss95": "turing.exercises.ss",
+    "how-fast": "turing.exercises.fast",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 
 
 class Wrong(Exception):
-    """The first failure of an answer, said to the reader.
+    """The first failure of an answer, in words for the reader.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
 
 
 def exercises(chapter: str) -> dict[str, Callable[[object], str]]:
-    """The judges of a chapter's exercises by name.
+    """The judges of a chapter's exercises, by the names of the exercises.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
-    return import_module(CHAPTERS[chapter]).EXERCISES  # late: a judge may need torch, ``import turing`` not
+    return import_module(CHAPTERS[chapter]).EXERCISES  # not at the top: a judge may need torch
 
 
 def check(answer: Callable[[], object]) -> None:
@@ -58,19 +58,19 @@ def check(answer: Callable[[], object]) -> None:
     state A reading 0: there is no rule for (A, 0).
       step 0  A  [0]
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     right, message = _judged(answer)
-    said, *configurations = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
-    text = "\n".join([fill(said, WIDTH), *configurations])
+    sentence, *details = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
+    text = "\n".join([fill(sentence, WIDTH), *details])
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # a name may hold what cannot be printed
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # a name may hold unprintable characters
 
 
 def first_failure(answer: Callable[[], object]) -> str | None:
-    """What ``check`` would print as the first failure, or None if the answer is right.
+    """The first failure that ``check`` would print, or None if the answer is right.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     right, message = _judged(answer)
     return None if right else message
@@ -82,10 +82,10 @@ def _judged(answer: Callable[[], object], judge: Callable[[object], str] | None 
         return True, f"{name}: right on {judge(_returned(answer))}."
     except Wrong as wrong:
         return False, str(wrong)
-    except KeyboardInterrupt:  # the reader's way out of a loop of their own
+    except KeyboardInterrupt:  # how the reader leaves an endless loop
         raise
     except BaseException as error:  # a reader's object may fail wherever the judge touches it
-        return False, f"What your function returned cannot be used: {_said(error)}."
+        return False, f"What your function returned cannot be used: {_error_text(error)}."
 
 
 def _name(answer: Any) -> str:
@@ -120,16 +120,16 @@ def _returned(answer: Callable[[], object]) -> object:
     except BaseException as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)[1:2]]
         raise Wrong(
-            f"Your function raised {_said(error)}{f' (line {lines[0]} of the cell)' if lines else ''}."
+            f"Your function raised {_error_text(error)}{f' (line {lines[0]} of the cell)' if lines else ''}."
         ) from None
     if value is None:
         raise Wrong("Your function returned None. Does it end in a return statement?")
     return value
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
-        said = str(error).rstrip(".")
+        message = str(error).rstrip(".")
     except Exception:
-        said = ""
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

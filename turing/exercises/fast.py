@@ -1,4 +1,4 @@
-"""The exercises of the chapter How fast: a folded carry, sums that are kept, a count, and two more indexes."""
+"""The exercises of the chapter How fast: a folded carry, sums kept up to date, a count, and two more indexes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import product
 from numbers import Real
 from random import Random
 
-from turing.check import Wrong
-from turing.check.cantor import _called, _function
-from turing.check.weights import WeightPuzzle, _cut, bits
+from turing.exercises import Wrong
+from turing.exercises.cantor import _called, _function
+from turing.exercises.weights import WeightPuzzle, _short_repr, bits
 from turing.layout import Layout
 from turing.zoo import zoo
 
@@ -29,7 +29,7 @@ def folded(det: str, p0: int, p1: int) -> tuple[int, int]:
 
 
 def keep_sums(answer: object) -> str:
-    """A function that brings the sums of a layer up to date, and reads the weights of what has changed only."""
+    """A function that updates the sums of a layer, and reads only the weights of the inputs that have changed."""
     update = _function(answer, "sums, column, before and after")
     pairs = list(product(product((0, 1), repeat=3), repeat=2))
     for before, after in pairs:
@@ -48,14 +48,14 @@ def _update(update: Callable, W: list[list[int]], b: list[int], before: Sequence
 
     def column(j: object) -> list[int]:
         if isinstance(j, bool) or not isinstance(j, int) or not 0 <= j < len(before):
-            raise IndexError(f"there is no input {_cut(j)}; the inputs are 0 to {len(before) - 1}")
+            raise IndexError(f"there is no input {_short_repr(j)}; the inputs are 0 to {len(before) - 1}")
         read.append(j)
         return [row[j] for row in W]
 
     found = _called(update, where, _sums(W, b, before), column, list(before), list(after))
     expected, changed = _sums(W, b, after), sum(map(int.__ne__, before, after))
     if not isinstance(found, (list, tuple)) or list(found) != expected:
-        raise Wrong(f"{where} your function gives {_cut(found)}; {_cut(expected)} was expected.")
+        raise Wrong(f"{where} your function gives {_short_repr(found)}; {_short_repr(expected)} was expected.")
     if len(read) > changed:
         have = "input has" if changed == 1 else "inputs have"
         raise Wrong(f"{where} your function reads the weights of {len(read)} inputs, and {changed} {have} changed.")
@@ -71,31 +71,31 @@ def _bits(x: Iterable[int]) -> str:
 
 @cache
 def per_key(size: int) -> int:
-    """The numbers that are multiplied to score one key in each of the heads that look at columns, from the weights."""
-    from turing.attention import Attention
-    from turing.wcm import WCM21, GetInitialSymbol
+    """How many multiplications score one key in each of the heads that look at columns, from the weights."""
+    from turing import ir
+    from turing.wcm import WCM21
 
     net = WCM21(zoo["bb2"], T=2**size, bits=size, adder="lookahead")
-    heads = [part for part in net.pipeline.values() if isinstance(part, Attention)]
-    return sum(len(head.null_key) for head in heads if not isinstance(head, GetInitialSymbol))
+    heads = [part for module in net.ir().modules for part in module.parts if isinstance(part, ir.Attention)]
+    return sum(head.query.width_out for head in heads if head.mask == "causal")
 
 
 def whole_run(answer: object) -> str:
-    """A function of L and T: the multiply–adds of all scores in a run of T steps that keeps every column."""
+    """A function of L and T: the multiply–adds for all scores in a run of T steps that keeps every column."""
     total = _function(answer, "the bits L and the steps T")
     for size, steps in SIZES:
         expected = per_key(size) * sum(range(2, steps + 2))
         where = f"For L={size} T={steps}"
         found = _called(total, where, size, steps)
         if isinstance(found, bool) or not isinstance(found, Real) or found != expected:
-            raise Wrong(f"{where} your function gives {_cut(found)}; {expected} was expected.")
+            raise Wrong(f"{where} your function gives {_short_repr(found)}; {expected} was expected.")
     return f"{len(SIZES)} networks, up to {SIZES[-1][1]:,} steps"
 
 
 def tied_index(answer: object) -> str:
-    """An entry that is brought up to date value by value, and tells the average that hard attention gives."""
+    """An entry that is updated value by value and gives the average that hard attention computes."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(map(callable, answer)):
-        raise Wrong(f"Return two functions, put and ask; {_cut(answer)} came.")
+        raise Wrong(f"Return two functions, put and ask; {_short_repr(answer)} was returned.")
     short = [values for length in range(1, 7) for values in product((0, 1), repeat=length)]
     put, ask = answer
     for values in [*short, (0, 0, 1) * 1_000]:
@@ -113,15 +113,15 @@ def _averaged(put: Callable, ask: Callable, values: Sequence[int]) -> None:
         entry = _called(put, where, entry, value)
     parts = entry if isinstance(entry, (list, tuple)) else [entry]
     if len(parts) > 2 or not all(isinstance(part, Real) for part in parts):
-        raise Wrong(f"{where} your entry is {_cut(entry)}; at most two numbers were asked for.")
+        raise Wrong(f"{where} your entry is {_short_repr(entry)}; at most two numbers were asked for.")
     found = _called(ask, where, entry)
     expected = ratio(torch.zeros(1, len(values)), torch.tensor(values, dtype=torch.float32)[:, None])
     if isinstance(found, bool) or not isinstance(found, Real) or torch.tensor(float(found)) != expected:
-        raise Wrong(f"{where} your index gives {_cut(found)}, and attention gives {expected.item():.7g}.")
+        raise Wrong(f"{where} your index gives {_short_repr(found)}, and attention gives {expected.item():.7g}.")
 
 
 def first_index(answer: object) -> str:
-    """What the heads find that look for the first visit, from what is kept of each cell."""
+    """What heads that look for the first visit find, from what is kept for each cell."""
     follow = _function(answer, "the columns and the number of bits")
     tried = 0
     for size, lengths in ((1, (1, 2)), (2, (1, 2, 3, 4))):
@@ -130,10 +130,13 @@ def first_index(answer: object) -> str:
             where = f"For bits={size} columns={named}"
             found = _called(follow, where, list(columns), size)
             if not isinstance(found, (list, tuple)) or len(found) != len(columns):
-                raise Wrong(f"{where} your function gives {_cut(found)}; a list with an answer for each was expected.")
+                raise Wrong(
+                    f"{where} your function gives {_short_repr(found)}; "
+                    f"a list with one answer for each column was expected."
+                )
             for step, (given, right) in enumerate(zip(found, searched(columns, size), strict=True)):
                 if not isinstance(given, (list, tuple)) or tuple(given) != right:
-                    raise Wrong(f"{where} the answer to column {step} is {_cut(given)}; {right} was expected.")
+                    raise Wrong(f"{where} the answer to column {step} is {_short_repr(given)}; {right} was expected.")
             tried += 1
     return f"all {tried:,} histories of up to 4 columns on 2 cells"
 

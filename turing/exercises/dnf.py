@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from turing.check import Wrong
-from turing.check.weights import WeightPuzzle, _cut, bits
+from turing.exercises import Wrong
+from turing.exercises.weights import WeightPuzzle, _short_repr, bits
 from turing.layout import Layout
 from turing.machine import TuringMachine
 
@@ -14,7 +14,7 @@ FLIP = {("go", "_"): ("halt", "_", 0), ("go", "0"): ("go", "1", 1), ("go", "1"):
 
 
 def one_hot(rule: tuple, states: Sequence[str], symbols: Sequence[str]) -> list[int]:
-    """Next state, symbol written, right and left as bits; zeros where there is no rule."""
+    """Next state, symbol written, right and left as bits; all zeros if there is no rule."""
     target, written, move = rule
     hits = [*(target == q for q in states), *(written == a for a in symbols), move == 1, move == -1]
     return [int(hit) for hit in hits]
@@ -24,8 +24,8 @@ def flip(state: str, symbol: str) -> list[int]:
     return one_hot(FLIP.get((state, symbol), (None, None, 0)), ("go", "halt"), ("_", "0", "1"))
 
 
-def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) -> Callable[[object], str]:
-    """At most so many clauses, of which exactly one is true where ``function`` is, and none elsewhere."""
+def exclusive_clauses(function: Callable[..., bool], variables: str, limit: int) -> Callable[[object], str]:
+    """At most ``limit`` clauses, of which exactly one is true where ``function`` is, and none elsewhere."""
     names = variables.split()
 
     def judge(answer: object) -> str:
@@ -37,9 +37,9 @@ def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) 
         clauses = list(answer)
         for clause in clauses:
             if not isinstance(clause, str) or len(clause) != len(names) or set(clause) - set("01-"):
-                raise Wrong(f"The clause {_cut(clause)} is not one character 0, 1 or - for each of {variables}.")
-        if len(clauses) > most:
-            raise Wrong(f"{len(clauses)} clauses are used, at most {most} are allowed.")
+                raise Wrong(f"The clause {_short_repr(clause)} is not one character 0, 1 or - for each of {variables}.")
+        if len(clauses) > limit:
+            raise Wrong(f"{len(clauses)} clauses are used, at most {limit} are allowed.")
         rows = list(product("01", repeat=len(names)))
         for row in rows:
             true = [clause for clause in clauses if all(c in ("-", bit) for c, bit in zip(clause, row, strict=True))]
@@ -57,7 +57,7 @@ def exclusive_clauses(function: Callable[..., bool], variables: str, most: int) 
 
 
 def own_delta(answer: object) -> str:
-    """A machine of the reader's own, and its δ as layers: states and symbols in; state, symbol, R and L out."""
+    """A machine that the reader has chosen, and its δ as layers: state and symbol in; state, symbol, R and L out."""
     if not isinstance(answer, (list, tuple)) or not answer or not isinstance(answer[0], TuringMachine):
         raise Wrong("Return the machine first, and then its layers: machine, (W1, b1), (W2, b2).")
     machine, *layers = answer
@@ -84,7 +84,7 @@ EXERCISES = {
         hidden=(3,),
         most_layers=2,
     ),
-    "exclusive_majority": exclusive_clauses(lambda a, b, c: a + b + c >= 2, "a b c", most=3),
+    "exclusive_majority": exclusive_clauses(lambda a, b, c: a + b + c >= 2, "a b c", limit=3),
     "comparator": WeightPuzzle(
         bits("a1 a0 b1 b0"),
         bits("out"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turing.check.weights import WeightPuzzle, bits
+from turing.exercises.weights import WeightPuzzle, bits
 
 IDENTITY = [([[float(i == j) for j in range(4)] for i in range(4)], [0.0] * 4)]
 

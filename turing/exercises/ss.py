@@ -9,12 +9,13 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from turing.check import Wrong
-from turing.check.cantor import _called, _function, named, sigma, stacks, value
-from turing.check.machines import words
-from turing.check.weights import _count, _cut, numbers
+from turing.arguments import count
+from turing.exercises import Wrong
+from turing.exercises.cantor import _called, _function, named, sigma, stacks, value
+from turing.exercises.machines import words
+from turing.exercises.weights import _short_repr, numbers
 from turing.machine import TuringMachine
-from turing.stack import StackMachine, TwoStacks
+from turing.stack_machine import StackMachine, TwoStacks
 from turing.zoo import zoo
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _has(machine: StackMachine, letters: str) -> None:
 
 
 def _decides(device: StackMachine | StackNetwork, word: str, accepted: bool, noun: str) -> None:
-    """It halts on the word in T or F, as it should."""
+    """Check that the device halts on the word in T or F, as it should."""
     where, expected = f"For word={word}" if word else "For the empty word", "T" if accepted else "F"
     try:
         run = device.run(word, max_steps=MAX_STEPS)
@@ -76,23 +77,23 @@ def _decides(device: StackMachine | StackNetwork, word: str, accepted: bool, nou
     if run.status == "jammed":
         tops = ", ".join(stack[0] if stack else "nothing" for stack in run.stacks)
         raise Wrong(
-            f"{where} your {noun} jams after {_count(run.steps, 'step')} in state {run.state}, with {tops} on top."
+            f"{where} your {noun} jams after {count(run.steps, 'step')} in state {run.state}, with {tops} on top."
         )
     if run.state != expected:
         raise Wrong(
-            f"{where} your {noun} halts in {run.state} after {_count(run.steps, 'step')}; {expected} was expected."
+            f"{where} your {noun} halts in {run.state} after {count(run.steps, 'step')}; {expected} was expected."
         )
 
 
 def gated_stack(answer: object) -> str:
-    """Four saturated neurons: a stack as each operation makes it, if that operation is the one to do, and else 0."""
+    """Four saturated neurons: the stack after each operation if that operation is to be done, otherwise 0."""
     layers = numbers(answer)
     if len(layers) != 1:
         raise Wrong(f"{len(layers)} layers are used, and one was asked for: return [(W, b)].")
     ((W, b),) = layers
     if (len(b), len(W[0])) != (len(OPERATIONS), len(INPUTS)):
         raise Wrong(
-            f"W has {_count(len(b), 'row')} and {_count(len(W[0]), 'column')}; "
+            f"W has {count(len(b), 'row')} and {count(len(W[0]), 'column')}; "
             f"{len(OPERATIONS)} and {len(INPUTS)} were expected."
         )
     tried = list(stacks(6))
@@ -125,7 +126,7 @@ def _right(stack: tuple[int, ...], done: str, name: str, found: Fraction | float
 
 
 def _in_float32(W: list[list[float]], b: list[float]) -> int:
-    """All stacks that are as deep as float32 holds after the operation; terms are added in order, and the bias last."""
+    """Try all stacks that after the operation are as deep as float32 holds; terms are added in order, the bias last."""
     import torch
 
     tried = 0
@@ -152,10 +153,10 @@ def as_many(answer: object) -> str:
     if not isinstance(answer, StackMachine):
         raise Wrong(
             f"Your function returned an object of type {type(answer).__name__}. "
-            f"Return a machine: turing.stack.StackMachine(rules, initial, terminal)."
+            f"Return a machine: turing.stack_machine.StackMachine(rules, initial, terminal)."
         )
     if answer.p != 2:
-        raise Wrong(f"Your machine has {_count(answer.p, 'stack')}; 2 were asked for.")
+        raise Wrong(f"Your machine has {count(answer.p, 'stack')}; 2 were asked for.")
     _has(answer, "ab")
     tried = list(words("ab", 8))
     for word in tried:
@@ -167,7 +168,7 @@ def as_many(answer: object) -> str:
 
 
 def cases() -> Iterator[tuple[str, TuringMachine, str]]:
-    """What the micro-steps are counted of: a name, a machine and a word."""
+    """The runs whose micro-steps are counted: a name, a machine and a word."""
     for name, word in (
         ("bb4", ""), ("balanced_parentheses", "B()E"), ("balanced_parentheses", "B()((()(()))())E"),
         ("binary_increment", "1011"), ("palindromes", "abba"), ("sorter", "ba"), ("universal", "(^1R+/1R;H)B1"),
@@ -177,25 +178,25 @@ def cases() -> Iterator[tuple[str, TuringMachine, str]]:
 
 
 def micro_steps(answer: object) -> str:
-    """A function of a machine and a word: the micro-steps that its network makes."""
-    count = _function(answer, "a machine and a word")
+    """A function of a machine and a word: how many micro-steps its network makes."""
+    counter = _function(answer, "a machine and a word")
     tried = list(cases())
     for name, machine, word in tried:
         where = f"For machine={name} word={word!r}"
         expected = sum(1 for _ in TwoStacks(machine).trace(word, 100_000)) - 1
-        given = _called(count, where, machine, word)
+        given = _called(counter, where, machine, word)
         if given != expected:
-            raise Wrong(f"{where} your function gives {_cut(given)}; {expected} was expected.")
+            raise Wrong(f"{where} your function gives {_short_repr(given)}; {expected} was expected.")
     return f"all {len(tried)} runs"
 
 
 def base_eight(answer: object) -> str:
-    """Factors for each pair of levels, in base 8 with digits 4 and 6, so that a sum tells whether both are reached."""
+    """Factors for each pair of levels, in base 8 with digits 4 and 6, so that a sum shows whether both are reached."""
     factors = _function(answer, "a pair of levels")
     base, digits = 8, (4, 6)
-    least = (0, *digits)
-    tail = Fraction(digits[1], base - 1)  # what can follow a digit stays below this
-    most = (Fraction(0), *(digit + tail for digit in digits))
+    lowest = (0, *digits)
+    tail = Fraction(digits[1], base - 1)  # all that can follow a digit stays below this
+    highest = (Fraction(0), *(digit + tail for digit in digits))
     patterns = list(product(range(3), repeat=2))
     for levels in patterns:
         where = f"For levels={levels[0]},{levels[1]}"
@@ -203,21 +204,21 @@ def base_eight(answer: object) -> str:
         for found in product(range(3), repeat=2):
             if all(map(int.__ge__, found, levels)):
                 continue  # no term is below 0
-            bound = sum(ci * (most[n] - least[v]) for ci, n, v in zip(c, found, levels, strict=True))
+            bound = sum(ci * (highest[n] - lowest[v]) for ci, n, v in zip(c, found, levels, strict=True))
             if bound > -1:
                 raise Wrong(
                     f"{where} and stacks of the levels {found[0]} and {found[1]}, with the factors "
-                    f"{c[0]} and {c[1]}, the sum comes up to {bound}; it has to stay at -1 or below."
+                    f"{c[0]} and {c[1]}, the sum can reach {bound}; it must stay at -1 or below."
                 )
     return f"all {len(patterns)} pairs of levels"
 
 
 def _factors(thing: object, where: str) -> list[Fraction]:
     if not isinstance(thing, (list, tuple)) or len(thing) != 2:
-        raise Wrong(f"{where} your function gives {_cut(thing)}; two factors were expected.")
+        raise Wrong(f"{where} your function gives {_short_repr(thing)}; two factors were expected.")
     for c in thing:
         if isinstance(c, bool) or not isinstance(c, Real) or not isfinite(c) or c < 0:
-            raise Wrong(f"{where} a factor is {_cut(c)}; a number was expected, 0 or more.")
+            raise Wrong(f"{where} a factor is {_short_repr(c)}; a number of at least 0 was expected.")
     return [Fraction(c) for c in thing]
 
 

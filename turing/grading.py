@@ -1,11 +1,11 @@
-"""Grade the notebooks of a class: run each in a process of its own, and judge what its cells define.
+"""Grade the notebooks of a class: run each in its own process, and judge what its cells define.
 
-A notebook is code that a stranger wrote, and grading runs it. Outputs that are stored in it count for nothing, and
-neither do the cells with the book's solutions, which are not run. Right after a cell that defines the function of an
-exercise, the function is judged (``turing.check.cells``), so that nothing further down can change the verdict.
+A notebook is code that a stranger wrote, and grading runs it. Stored outputs do not count, and neither do the cells
+with the book's solutions, which are not run. The function of an exercise is judged right after the cell that defines it
+(``turing.exercises.cells``), so that nothing further down can change the verdict.
 
-What a cell is for is read from its text: ``def even_ones():`` is an answer to the exercise of that name. Tags, the
-ids of cells and the name of the file may be lost on the way.
+The purpose of a cell is read from its text: ``def even_ones():`` is an answer to the exercise of that name. Tags, the
+ids of cells and the name of the file may have been lost.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any, BinaryIO, TextIO
 
-from turing.check import CHAPTERS, exercises
+from turing.arguments import printable
+from turing.exercises import CHAPTERS, exercises
 
 __all__ = ["Grade", "grade", "notebooks", "table", "write_csv"]
 
@@ -40,28 +41,28 @@ PASSED, FAILED, NOT_TRIED, TIMED_OUT, MISSING, NOT_RUN = (
     "passed", "failed", "not tried", "timed out", "missing", "not run"
 )  # fmt: skip
 SECONDS = 120  # for a cell, and for the check of what it defines
-STARTING = 120  # seconds for the process to import torch on a slow computer
-MOST_BYTES = 100_000_000  # of a notebook
-LINE = 100_000  # bytes of what the process tells at once
-ENDLESS = 8  # cells that do not end, after which the rest of a notebook is not run
+STARTING = 120  # seconds in which the process imports torch, even on a slow computer
+MAX_BYTES = 100_000_000  # of a notebook
+LINE = 100_000  # bytes of one report of the process, or of its errors
+ENDLESS = 8  # cells that do not finish, after which the rest of a notebook is not run
 COLUMNS = ("notebook", "chapter", "exercise", "verdict", "message")
-STUBS = Path(__file__).with_name("stubs.json")
+STUBS = Path(__file__).parent / "exercises" / "stubs.json"
 
-# What tells a cell with a solution from a student's own: the title in the copies for Colab, the directives in the
-# book's notebooks; a tag where it is still there.
+# How a cell with a solution differs from a student's: by its title in the copies for Colab, by the directives around it
+# in the book's notebooks, and by its tag if it still has one.
 SOLUTION = re.compile(r"#\s*@title Exercise [\d.]+ \(.*\), the solution \{display-mode")
-DIRECTIVE = re.compile(r"\{(solution-start|solution-end|exercise)\}|^#+ ", re.MULTILINE)  # any but the first ends one
+DIRECTIVE = re.compile(r"\{(solution-start|solution-end|exercise)\}|^#+ ", re.MULTILINE)  # all but the first end one
 CHECKED = re.compile(r"\bcheck\(\s*(\w+)\s*\)")
 
-Cells = list[tuple[int, str]]  # the number of a code cell, and its text
+Cells = list[tuple[int, str]]  # the number of each code cell, and its text
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What became of one exercise in one notebook.
+    """The verdict on one exercise in one notebook.
 
-    ``verdict`` is passed, failed, not tried (the stub as it was), timed out, missing (no cell defines the function) or
-    not run; ``message`` says why. A file that cannot be graded at all has one grade, without chapter and exercise.
+    ``verdict`` is passed, failed, not tried (the stub is unchanged), timed out, missing (no cell defines the function)
+    or not run; ``message`` says why. A file that cannot be graded at all has one grade, without chapter and exercise.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -74,10 +75,10 @@ class Grade:
 
 
 def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
-    """The notebooks among files and in folders, by the names that they are graded under.
+    """The given notebooks and those in the given folders, by the names under which they are graded.
 
-    A notebook in a folder is named from there: ``ada/01_gates.ipynb``. Hidden files are left out. Where two would have
-    the same name, each is named by its whole path.
+    A notebook in a folder is named from there: ``ada/gates.ipynb``. Hidden files are left out. Where two would have the
+    same name, each is named by its whole path.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -101,8 +102,8 @@ def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
 def grade(path: str | Path, name: str | None = None, timeout: float = SECONDS) -> list[Grade]:
     """Run a notebook and grade each exercise of its chapter; never raises for what the notebook does.
 
-    The notebook's code runs on this computer, with your rights: in a container, please. A cell that takes longer than
-    ``timeout`` seconds is ended, and so is a check; the rest of the notebook is then run without that cell.
+    The notebook's code runs on this computer with your permissions, so please use a container. A cell that takes longer
+    than ``timeout`` seconds is stopped, and so is a check; the rest of the notebook is then run without that cell.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -111,8 +112,8 @@ def grade(path: str | Path, name: str | None = None, timeout: float = SECONDS) -
     try:
         cells = own_cells(path)
     except Exception as error:  # anybody may have written it
-        said = f"{error}" or type(error).__name__
-        return [Grade(name, "", "", NOT_RUN, f"This is no notebook that can be read: {said}.")]
+        reason = f"{error}" or type(error).__name__
+        return [Grade(name, "", "", NOT_RUN, f"This notebook cannot be read: {reason}.")]
     chapters = _chapters(cells, name)
     if not chapters:
         return [Grade(name, "", "", NOT_RUN, "No cell defines or checks an exercise of the book.")]
@@ -124,15 +125,15 @@ def grade(path: str | Path, name: str | None = None, timeout: float = SECONDS) -
         for exercise in _defined(source, names):
             if fingerprint(source, exercise) == stubs[exercise]:
                 untouched.add((number, exercise))
-                verdicts[exercise] = NOT_TRIED, "The stub is as it was."
+                verdicts[exercise] = NOT_TRIED, "The stub is unchanged."
     _run(cells, chapters, verdicts, untouched, timeout)
     return [Grade(name, names[exercise], exercise, *verdict) for exercise, verdict in verdicts.items()]
 
 
 def own_cells(path: Path) -> Cells:
     """The code cells of a notebook with their numbers, without those that hold the book's solutions."""
-    if not path.is_file() or path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"it is no file, or one of more than {MOST_BYTES:,} bytes")
+    if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"it is not a file, or it has more than {MAX_BYTES:,} bytes")
     try:
         text = path.read_text(encoding="utf-8-sig").encode(errors="replace").decode()
         data = json.loads(text)
@@ -143,12 +144,12 @@ def own_cells(path: Path) -> Cells:
     cells, solution, number = [], False, 0
     for cell in data["cells"]:
         if not isinstance(cell, dict):
-            raise ValueError("a cell of it is no object")
+            raise ValueError("one of its cells is not an object")
         source = cell.get("source", "")
         if not isinstance(source, (str, list)):
-            raise ValueError("the source of a cell is no text")
+            raise ValueError("the source of a cell is not text")
         source = source if isinstance(source, str) else "".join(map(str, source))
-        source = source.encode(errors="replace").decode()  # half of a pair of surrogates is no text
+        source = source.encode(errors="replace").decode()  # a lone surrogate is not text
         if cell.get("cell_type") == "markdown":
             for mark in DIRECTIVE.findall(source):
                 solution = mark == "solution-start"
@@ -163,7 +164,7 @@ def own_cells(path: Path) -> Cells:
 
 
 def fingerprint(source: str, name: str) -> str:
-    """The function of that name in a cell, whatever its spaces and line ends: equal if nobody has changed it."""
+    """A hash of the function of that name in a cell, regardless of white space: the same unless it was changed."""
     found = re.search(rf"^def {name}\b.*?(?=^[^\s#]|\Z)", source, re.MULTILINE | re.DOTALL)
     return sha256("".join(found[0].split()).encode()).hexdigest()[:16] if found else ""
 
@@ -173,7 +174,7 @@ def _defined(source: str, names: Iterable[str]) -> list[str]:
 
 
 def _chapters(cells: Cells, name: str) -> list[str]:
-    """The chapters that a notebook answers to; the file's name helps where no exercise is left."""
+    """The chapters whose exercises a notebook answers; if none is left in it, the name of the file decides."""
     checked = {exercise for _, source in cells for exercise in CHECKED.findall(source)}
     answered = {
         chapter
@@ -186,8 +187,8 @@ def _chapters(cells: Cells, name: str) -> list[str]:
 
 def _missing(exercise: str, cells: Cells) -> str:
     checked = {name for _, source in cells for name in CHECKED.findall(source)}
-    strange = [name for name in checked if not any(name in exercises(chapter) for chapter in CHAPTERS)]
-    close = get_close_matches(exercise, strange, n=1, cutoff=0.5)
+    unknown = [name for name in checked if not any(name in exercises(chapter) for chapter in CHAPTERS)]
+    close = get_close_matches(exercise, unknown, n=1, cutoff=0.5)
     return f"No cell defines {exercise}{f'; a cell checks {close[0]}' if close else ''}."
 
 
@@ -198,7 +199,7 @@ def _run(
     untouched: Collection[tuple[int, str]],
     timeout: float,
 ) -> None:
-    """Run the cells, again without those that do not end, and put down what becomes of each exercise."""
+    """Run the cells, and again without those that do not finish, and record the verdict on each exercise."""
 
     def note(cell: int, exercise: str, verdict: str, message: str) -> None:
         known = exercise in verdicts and (cell, exercise) not in untouched
@@ -223,13 +224,13 @@ def _run(
         endless += 1
         if not stopped:
             return
-        if judged:  # the cell ends, and may hold other answers
+        if judged:  # the cell itself finishes, and may hold other answers
             skip.append((at, judged))
         else:
             left = [cell for cell in left if cell[0] != at]
         if at == 0 or endless == ENDLESS:
             break
-    why = f"{endless} cells before it did not end." if at else f"No cell was run. {stopped}"
+    why = f"{endless} cells before it did not finish." if at else f"No cell was run. {stopped}"
     for number, source in left:
         for exercise in _defined(source, verdicts):
             if number > at:
@@ -237,23 +238,23 @@ def _run(
 
 
 def _events(cells: Cells, chapters: Sequence[str], skip: Sequence[tuple[int, str]], timeout: float) -> Iterator[dict]:
-    """What a process of its own tells about the cells that it runs; the last event says if it did not end well.
+    """What a separate process reports about the cells that it runs; the last event says if it did not end normally.
 
-    Each line that it tells begins with a word that the cells are not told. Time is given once for a cell, and once for
-    a check.
+    Each line of its report begins with a password that the cells do not know. Each cell has the full time, and so has
+    each check.
     """
-    word, home = secrets.token_hex(), str(Path(__file__).parents[2])
+    password, home = secrets.token_hex(), str(Path(__file__).parents[1])
     with _folder() as folder, tempfile.TemporaryFile() as errors:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")])),
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",  # no windows
-            "PIP_NO_INDEX": "1",  # a cell that installs something would change the next student's grade
+            "PIP_NO_INDEX": "1",  # installing something would change the next student's grade
             "IPYTHONDIR": folder,
         }
-        process: Any = subprocess.Popen(  # with pipes, which a type checker does not know
-            [sys.executable, "-c", "from turing.check.cells import main; main()"],
+        process: Any = subprocess.Popen(  # it has pipes, which a type checker cannot know
+            [sys.executable, "-c", "from turing.exercises.cells import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -261,26 +262,26 @@ def _events(cells: Cells, chapters: Sequence[str], skip: Sequence[tuple[int, str
             env=environment,
             start_new_session=True,
         )
-        told: Queue[dict | None] = Queue()
-        job = json.dumps({"cells": cells, "chapters": chapters, "skip": skip, "word": word}).encode()
-        Thread(target=_talk, args=(process, job, word.encode(), told), daemon=True).start()
+        events: Queue[dict | None] = Queue()
+        job = json.dumps({"cells": cells, "chapters": chapters, "skip": skip, "password": password}).encode()
+        Thread(target=_talk, args=(process, job, password.encode(), events), daemon=True).start()
         patience: float = STARTING
         until, known = time.monotonic() + patience, set()
         try:
             while True:
                 try:
-                    event = told.get(timeout=max(0, until - time.monotonic()))
+                    event = events.get(timeout=max(0, until - time.monotonic()))
                 except Empty:
-                    yield {"stopped": f"Not done after {patience:g} seconds.", "verdict": TIMED_OUT}
+                    yield {"stopped": f"Not finished after {patience:g} seconds.", "verdict": TIMED_OUT}
                     return
                 if event == {"done": True}:
                     return
                 if event is None:
                     with suppress(subprocess.TimeoutExpired):
-                        process.wait(1)  # it may have closed the channel alone
+                        process.wait(1)  # it may have closed only the channel
                     _end(process)
-                    said = _last_line(errors) if patience == STARTING else ""
-                    yield {"stopped": f"The process ended, with status {process.wait()}.{said}", "verdict": FAILED}
+                    error = _last_line(errors) if patience == STARTING else ""
+                    yield {"stopped": f"The process ended with status {process.wait()}.{error}", "verdict": FAILED}
                     return
                 if (place := str(event)) not in known:
                     patience = timeout
@@ -293,7 +294,7 @@ def _events(cells: Cells, chapters: Sequence[str], skip: Sequence[tuple[int, str
 
 @contextmanager
 def _folder() -> Iterator[str]:
-    """A folder for the time being; what cannot be removed stays."""
+    """A temporary folder. Files in it that cannot be removed are left."""
     folder = tempfile.mkdtemp()
     try:
         yield folder
@@ -305,24 +306,24 @@ def _folder() -> Iterator[str]:
 def _last_line(errors: BinaryIO) -> str:
     errors.seek(0)
     lines = errors.read(LINE).decode(errors="replace").strip().splitlines()
-    return f" It said: {lines[-1]}" if lines else ""
+    return f" Its last error: {lines[-1]}" if lines else ""
 
 
-def _talk(process: Any, job: bytes, word: bytes, told: Queue[dict | None]) -> None:
-    """Hand the job over, and hand on what is told under the word; what else is in the channel is a cell's."""
-    with suppress(OSError, ValueError):  # it died early, or the channel is closed
+def _talk(process: Any, job: bytes, password: bytes, events: Queue[dict | None]) -> None:
+    """Send the job, and pass on the lines that begin with the password; anything else comes from a cell."""
+    with suppress(OSError, ValueError):  # the process died early, or the channel is closed
         process.stdin.write(job)
         process.stdin.close()
         while line := process.stdout.readline(LINE):
-            if line.startswith(word):
+            if line.startswith(password):
                 with suppress(ValueError, RecursionError):
-                    told.put(json.loads(line[len(word) :]))
-    told.put(None)
+                    events.put(json.loads(line[len(password) :]))
+    events.put(None)
     process.stdout.close()
 
 
 def _end(process: subprocess.Popen) -> None:
-    """End a process and whatever it has started."""
+    """Kill a process and everything that it has started."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -331,10 +332,10 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def table(grades: Sequence[Grade]) -> str:
-    """The grades as text: for each chapter a row a notebook and a column an exercise; below, what was not passed.
+    """The grades as text: for each chapter a row for each notebook and a column for each exercise, then the failures.
 
-    >>> print(table([Grade("ada.ipynb", "00_machines", "even_ones", "failed", "On the empty word …")]))
-    00_machines
+    >>> print(table([Grade("ada.ipynb", "machines", "even_ones", "failed", "On the empty word …")]))
+    machines
     notebook   even_ones  passed
     ada.ipynb  failed     0 of 1
     <BLANKLINE>
@@ -350,25 +351,27 @@ def table(grades: Sequence[Grade]) -> str:
         for notebook in dict.fromkeys(g.notebook for g in here):
             verdicts = {g.exercise: g.verdict for g in here if g.notebook == notebook}
             right = list(verdicts.values()).count(PASSED)
-            rows.append([_shown(notebook), *(verdicts.get(e, "") for e in columns), f"{right} of {len(columns)}"])
+            rows.append([printable(notebook), *(verdicts.get(e, "") for e in columns), f"{right} of {len(columns)}"])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
         parts.append("\n".join([chapter, *map(str.rstrip, lines)]))
-    told = []
+    notes = []
     missing: dict[str, list[str]] = {}
     for g in grades:
         if g.verdict == MISSING:
             missing.setdefault(g.notebook, []).append(g.exercise)
-    told += [_shown(f"{notebook}: no cell defines {', '.join(names)}.") for notebook, names in missing.items()]
+    notes += [printable(f"{notebook}: no cell defines {', '.join(names)}.") for notebook, names in missing.items()]
     for g in grades:
         if g.verdict not in (PASSED, NOT_TRIED, MISSING) or "; a cell checks" in g.message:
             where = f"{g.notebook}, {g.exercise}" if g.exercise else g.notebook
-            told.append(_shown(f"{where}: {g.verdict}. {g.message.partition(chr(10))[0]}"))
-    return "\n\n".join([*parts, "\n".join(told)]).strip("\n")
+            notes.append(printable(f"{where}: {g.verdict}. {g.message.partition(chr(10))[0]}"))
+    return "\n\n".join([*parts, "\n".join(notes)]).strip("\n")
 
 
 def write_csv(grades: Iterable[Grade], file: TextIO, header: bool = True) -> None:
-    """Write the grades as CSV, a row for each exercise of each notebook: notebook, chapter, exercise, verdict, message.
+    """Write the grades as CSV, one row for each exercise of each notebook.
+
+    The columns are notebook, chapter, exercise, verdict and message.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -381,11 +384,6 @@ def write_csv(grades: Iterable[Grade], file: TextIO, header: bool = True) -> Non
 
 
 def _cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula; a student chooses file names and messages."""
-    text = "\n".join(map(_shown, text.split("\n")))
+    """Text that no spreadsheet takes for a formula, since students choose file names and messages."""
+    text = "\n".join(map(printable, text.split("\n")))
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
-
-
-def _shown(text: str) -> str:
-    """Text on one line with escapes for what a terminal would obey."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

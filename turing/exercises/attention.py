@@ -1,4 +1,4 @@
-"""The exercises of the chapter Hard attention. Attention is the library's own, in float32 with κ = 9999."""
+"""The exercises of the chapter Hard attention. They use the library's attention, in float32 with κ = 9999."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import chain, combinations, product
 from math import isfinite
 from numbers import Real
 
-from turing.check import Wrong, _said
-from turing.check.weights import WeightPuzzle, _cut, bits, numbers, shown
+from turing.exercises import Wrong, _error_text
+from turing.exercises.weights import WeightPuzzle, _short_repr, bits, numbers, shown
 
 GRAY = ["00", "01", "11", "10"]  # as x1 x0, each followed by the next and the last by the first
 
@@ -19,12 +19,12 @@ def addresses(n: int) -> list[str]:
 
 
 def scored(asked: str, key: str) -> float:
-    """The score of a key: ½ for each equal bit, −½ for each other."""
+    """The score of a key: ½ for each equal bit, −½ for each different one."""
     return sum(0.5 if a == b else -0.5 for a, b in zip(asked, key, strict=True))
 
 
 def attended(scores: list[float], values: list[float]) -> float:
-    """What comes out, the null key last."""
+    """The average that attention computes, the null key last."""
     import torch
 
     from turing.attention import ratio
@@ -51,10 +51,10 @@ def one_wrong_bit(answer: object) -> str:
 
 
 def gray_neighbour(answer: object) -> str:
-    """Query and key maps that make every address fit the next one in Gray order."""
+    """Query and key maps with which every address matches the next one in Gray order."""
     maps = numbers(answer)
     if len(maps) != 2:
-        raise Wrong(f"Return two pairs, the query's and the key's: (Wq, bq), (Wk, bk). {len(maps)} came.")
+        raise Wrong(f"Return two pairs, the query's and the key's: (Wq, bq), (Wk, bk). {len(maps)} were returned.")
     for name, (W, _) in zip(("Wq", "Wk"), maps, strict=True):
         if len(W[0]) != 2:
             raise Wrong(f"An address has two bits, x0 and x1, and {name} has {len(W[0])} columns. Give it two.")
@@ -70,13 +70,13 @@ def gray_neighbour(answer: object) -> str:
             if other != following and not scores[following] - score >= 1:
                 raise Wrong(
                     f"For ask={asked} the next address is {following}. Its key scores {shown(scores[following])}, and "
-                    f"the key {other} scores {shown(score)}: it has to be at least 1 less."
+                    f"the key {other} scores {shown(score)}: it must be at least 1 less."
                 )
     return "all 16 pairs of an address and a key"
 
 
 def first_visit(answer: object) -> str:
-    """A search for the least step number by questions about patterns, one for each bit."""
+    """A search for the least step number that asks about patterns, at most once for each bit."""
     find = _function(answer, "find", "the function seen and the number of bits")
     tried = 0
     for size in range(1, 4):
@@ -92,7 +92,8 @@ def first_visit(answer: object) -> str:
                 where: str = where,
             ) -> bool:
                 if not isinstance(pattern, str) or len(pattern) != size or set(pattern) - set("01-"):
-                    raise Wrong(f"{where} you ask for {_cut(pattern)}, which is not {size} characters 0, 1 or -.")
+                    asked_for = _short_repr(pattern)
+                    raise Wrong(f"{where} you ask for {asked_for}, which is not {size} characters 0, 1 or -.")
                 asked.append(pattern)
                 if len(asked) > size:
                     raise Wrong(f"{where} you ask {' '.join(asked)}: at most one question for each bit is allowed.")
@@ -101,7 +102,7 @@ def first_visit(answer: object) -> str:
             found = _tried(find, "find", where, seen, size)
             if isinstance(found, bool) or not isinstance(found, Real) or found != visits[0]:
                 raise Wrong(
-                    f"{where} your search asks {' '.join(asked) or 'nothing'} and returns {_cut(found)}; "
+                    f"{where} your search asks {' '.join(asked) or 'nothing'} and returns {_short_repr(found)}; "
                     f"{visits[0]} was expected."
                 )
             tried += 1
@@ -109,7 +110,7 @@ def first_visit(answer: object) -> str:
 
 
 def subsets(n: int) -> Iterator[tuple[int, ...]]:
-    """All sets of numbers below n but the empty one, in order within each."""
+    """All non-empty sets of numbers below n, each in ascending order."""
     return chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
 
 
@@ -118,7 +119,7 @@ def fits(word: str, pattern: str) -> bool:
 
 
 def how_many(answer: object) -> str:
-    """Null key and values from whose average the number of keys that match can be read."""
+    """A null key and values such that the average shows how many keys match."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 4:
         raise Wrong("Return four things: null_score, value, null_value, count.")
     null_score = _function(answer[0], "null_score", "the number n of bits")
@@ -134,7 +135,8 @@ def how_many(answer: object) -> str:
             found = _tried(count, "count", f"{where}, where the average is {shown(average)},", average)
             if isinstance(found, bool) or not isinstance(found, Real) or found != c:
                 raise Wrong(
-                    f"{where} the average is {shown(average)}, and count makes {_cut(found)} of it; {c} was expected."
+                    f"{where} the average is {shown(average)}, and count makes {_short_repr(found)} of it; "
+                    f"{c} was expected."
                 )
             tried += 1
     return f"all {tried} tables, with up to 1,000 keys that match"
@@ -147,17 +149,17 @@ def _mapped(W: list[list[float]], b: list[float], word: str) -> list[float]:
 
 def _function(thing: object, name: str, of: str) -> Callable:
     if not callable(thing):
-        raise Wrong(f"{name} is to be a function of {of}, and {_cut(thing)} was returned.")
+        raise Wrong(f"{name} should be a function of {of}, and {_short_repr(thing)} was returned.")
     return thing
 
 
-def _tried(function: Callable, name: str, where: str, *given: object) -> object:
+def _tried(function: Callable, name: str, where: str, *arguments: object) -> object:
     try:
-        return function(*given)
+        return function(*arguments)
     except (KeyboardInterrupt, Wrong):
         raise
     except BaseException as error:
-        raise Wrong(f"{where} {name} raises {_said(error)}.") from None
+        raise Wrong(f"{where} {name} raises {_error_text(error)}.") from None
 
 
 def _called(function: Callable, name: str, n: int) -> float:
@@ -166,7 +168,7 @@ def _called(function: Callable, name: str, n: int) -> float:
 
 def _number(x: object, name: str) -> float:
     if isinstance(x, bool) or not isinstance(x, Real) or not isfinite(x):
-        raise Wrong(f"{name} is {_cut(x)}, and not a finite number.")
+        raise Wrong(f"{name} is {_short_repr(x)}, which is not a finite number.")
     return float(x)
 
 

@@ -11,11 +11,11 @@ from itertools import count, product
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from turing.compiler import CONSTRUCTIONS, Option, compile
+from turing.arguments import integer
 from turing.machine import TuringMachine
 
 if TYPE_CHECKING:
-    from turing.compiler import Compiled
+    from turing.construction import Construction
 
 __all__ = ["Example", "corpus"]
 
@@ -33,16 +33,17 @@ class Example:
 
     ``labels`` is plain data, which JSON can hold: ``slices`` says what each slice stands for; ``vectors`` names the
     places of every vector inside; ``axes`` says of every parameter which vector its rows, and its columns, belong to;
-    ``rules`` has for each rule the place of its detector; ``heads`` says what each attention head compares and fetches,
-    in the usual order (``vectors`` names the rows of its weights, under ``"search0.compared"`` and the like); and
-    ``unhide``, if the basis is hidden, has for each vector the order of places that restores the names' usual order.
+    ``rules`` has for each rule the place of its detector, if the construction has such places; ``heads`` says what each
+    attention head compares and fetches, in the usual order, or null if it is not a look-up by bits (``vectors`` names
+    the rows of its weights, under ``"search0.compared"`` and the like); and ``unhide``, if the basis is hidden, has for
+    each vector the order of places that restores the names' usual order.
 
     Chapter: :doc:`/book/research`.
     """
 
     machine: TuringMachine
     word: tuple[str, ...]
-    network: Compiled
+    network: Construction
     labels: dict[str, Any]
 
 
@@ -53,15 +54,15 @@ def corpus(
     symbols: tuple[int, int] = (2, 3),
     construction: str = "wcm21",
     hide: bool = False,
-    **options: Option,
+    **options: Any,
 ) -> Iterator[Example]:
     """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
 
     ``states`` and ``symbols`` are the least and the greatest number of them; a halting state comes on top. The other
-    options are those of :func:`turing.compiler.compile`; ``T`` is 64 unless given, and ``bits`` as many as that takes
-    for any word of 8 cells. On its word a machine makes 8 steps or more, or T if that is less, and about half of the
-    machines halt within 64. ``hide`` permutes the places of every vector inside a transformer, and the rows and columns
-    of its weights with them (:class:`turing.corpus.hidden.Hidden`).
+    options are those of :func:`turing.construction.compile`; unless given, they fit 64 steps on any word of 8 cells
+    (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is
+    less, and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a
+    transformer, and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`).
 
     >>> import turing
     >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")
@@ -72,40 +73,41 @@ def corpus(
 
     Chapter: :doc:`/book/research`.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise ValueError(f"corpus yields n machines, a whole number from 0 up, and n={n!r} was given.")
+    n = integer("n", n, 0, what="the number of machines")
     if isinstance(seed, bool) or not isinstance(seed, int):
-        raise ValueError(f"The seed of a corpus is a whole number, and seed={seed!r} was given.")
+        raise ValueError(f"The seed of a corpus is an integer, and seed={seed!r} was given.")
     for name, given in (("states", states), ("symbols", symbols)):
-        whole = isinstance(given, (tuple, list)) and [type(number) for number in given] == [int, int]
-        if not whole or not 1 <= given[0] <= given[1]:
+        integers = isinstance(given, (tuple, list)) and [type(number) for number in given] == [int, int]
+        if not integers or not 1 <= given[0] <= given[1]:
             raise ValueError(f"{name} is the least and the greatest number, such as (2, 4); {given!r} was given.")
-    if construction not in CONSTRUCTIONS:
-        raise ValueError(f"A construction is one of {', '.join(CONSTRUCTIONS)}, and {construction!r} was given.")
+    from turing.construction import constructions
+
+    known = constructions()
+    if construction not in tuple(known):
+        raise ValueError(f"A construction is one of {', '.join(known)}, and {construction!r} was given.")
     if not isinstance(hide, bool):
         raise ValueError(f"hide is True or False, and {hide!r} was given.")
     if hide and construction != "wcm21":
         raise ValueError(f'hide permutes the basis of a transformer, "wcm21", and {construction!r} was asked for.')
-    if construction == "wcm21":
-        options = {"T": STEPS, **options}
-        if type(options["T"]) is int:
-            options.setdefault("bits", (options["T"] + LONGEST - 1).bit_length())
+    if type(options.get("T", STEPS)) is int:
+        options = known[construction].options_for(options, "_" * LONGEST, STEPS)
     return (_example(f"{seed}/{k}", states, symbols, construction, hide, options) for k in range(n))
 
 
 def _example(
     seed: str, states: tuple[int, int], symbols: tuple[int, int], construction: str, hide: bool, options: dict
 ) -> Example:
-    from turing.corpus.labels import labels_of
+    from turing.construction import compile
+    from turing.corpora.labels import labels_of
 
     T = options.get("T")
     machine, word = _drawn(Random(seed), states, symbols, max(0, min(STEPS, T)) if type(T) is int else STEPS)
     network = compile(machine, construction, **options)
     if not hide:
         return Example(machine, word, network, labels_of(network))
-    from turing.corpus.hidden import Hidden
+    from turing.corpora.hidden import Hidden
 
-    hidden = Hidden(network, seed)  # type: ignore[arg-type]  # it is a WCM21: corpus hides no other
+    hidden = Hidden(network, seed)  # type: ignore[arg-type]  # corpus hides nothing but a WCM21
     return Example(machine, word, hidden, hidden.labels)
 
 

@@ -1,4 +1,4 @@
-"""Show a piece of the library in a chapter, from its source file, so that it is never retyped."""
+"""Show a piece of the library in a chapter, from its source file, so that nobody has to retype it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["source"]
 def source(thing: Any) -> Markdown:
     """The source of a class, function or module as a code block, headed by its file.
 
-    Chapter: :doc:`/book/00_machines`.
+    Chapter: :doc:`/book/machines`.
     """
     from IPython.display import Markdown
 
-    thing = inspect.unwrap(thing)  # a decorator's own source is not what was asked for
+    thing = inspect.unwrap(thing)  # the decorated function, not the decorator's wrapper
     lines, _ = inspect.getsourcelines(thing)
     package = Path(__file__).parent.parent
-    path = inspect.getsourcefile(thing) or ""  # there is one: its lines were found
+    path = inspect.getsourcefile(thing) or ""  # there is one, since its lines were found
     file = Path(path).relative_to(package).as_posix()
     return Markdown(f"From `{file}`:\n\n```python\n{textwrap.dedent(''.join(lines)).rstrip()}\n```")

@@ -1,7 +1,7 @@
 """Judges for exercises whose answer is a Turing machine, and the exercises of the chapter Machines.
 
-A judge runs the reader's machine on every word up to a length, the shortest first, and compares
-with a specification in Python that is slow and easy to believe.
+A judge runs the reader's machine on every word up to a length, the shortest first, and compares the results with a
+specification in Python that is slow and easy to believe.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
-from turing.check import Wrong
+from turing.exercises import Wrong
 from turing.machine import Configuration, Run, TuringMachine
 
 MAX_STEPS = 10_000
-SHOWN = 4  # configurations, the last ones, under a failure
+SHOWN = 4  # last configurations, which are printed under a failure
 WIDTH = 48  # characters of a tape that are shown
 
 
@@ -48,7 +48,7 @@ def rewrites(
     def judge(machine: Any) -> str:
         tried = 0
         for word, run in runs(machine, filter(given, words(letters, length)), letters):
-            # Both as the machine writes a tape: it puts spaces between symbols if it has long ones.
+            # Both as the machine writes a tape: with spaces between symbols if some are long.
             text, expected = (machine.text(tape) for tape in (run.tape, dict(enumerate(result(word)))))
             if text != expected:
                 raise wrong(
@@ -61,7 +61,7 @@ def rewrites(
 
 
 def holds(states: int, at_least: int) -> Callable[[object], str]:
-    """The machine has two symbols and so many states, and halts on the empty tape, but not soon."""
+    """The machine has two symbols and at most ``states`` states, and halts on the empty tape, but not too soon."""
 
     def judge(machine: Any) -> str:
         _, run = next(runs(machine, [""]))
@@ -81,8 +81,8 @@ def holds(states: int, at_least: int) -> Callable[[object], str]:
 
 
 def runs(machine: object, tried: Iterable[str], letters: str = "") -> Iterator[tuple[str, Run]]:
-    """The words with the machine's runs on them, as long as these halt."""
-    if type(machine) is not TuringMachine:  # a class made of it may run as it likes
+    """The words with the machine's runs on them; the first run that does not halt is an error."""
+    if type(machine) is not TuringMachine:  # a subclass may run differently
         raise Wrong(
             f"Your function returned an object of type {type(machine).__name__}. "
             f"Return turing.TuringMachine(delta, initial, halting, blank)."
@@ -95,7 +95,7 @@ def runs(machine: object, tried: Iterable[str], letters: str = "") -> Iterator[t
     for word in tried:
         for symbol in word:
             if symbol not in machine.symbols:
-                raise Wrong(f"On the word {word!r} your machine jams: no rule of it mentions {symbol!r}.")
+                raise Wrong(f"On the word {word!r} your machine jams: none of its rules mentions {symbol!r}.")
         run = machine.run(word, MAX_STEPS)
         if run.status == "jammed":
             symbol = run.tape.get(run.head, machine.blank)
@@ -111,13 +111,13 @@ def runs(machine: object, tried: Iterable[str], letters: str = "") -> Iterator[t
 def wrong(word: str, run: Run, what: str) -> Wrong:
     """The failure with the last configurations that led to it, as in Figure 1 of the paper."""
     last = deque(run.trace, maxlen=SHOWN)
-    lines = [f"  step {c.step:<{len(str(run.steps))}}  {cut(c)}" for c in last]
+    lines = [f"  step {c.step:<{len(str(run.steps))}}  {abbreviate(c)}" for c in last]
     where = f"the word {word!r}" if word else "the empty word"
     return Wrong("\n".join([f"On {where} your machine {what}", *lines]))
 
 
-def cut(configuration: Configuration) -> str:
-    """A long tape, shortened to what is around the head."""
+def abbreviate(configuration: Configuration) -> str:
+    """The configuration with a long tape cut down to what is around the head."""
     state = configuration.state
     tape = str(configuration).removeprefix(f"{state}  ")
     head = tape.find(f"[{configuration.symbol}]")

@@ -1,4 +1,4 @@
-"""The exercises of the chapter WCM21: a layer, a network edited, two layers, a bound, a network of one's own."""
+"""The exercises of the chapter WCM21: a layer, an edited network, two layers, a bound, and a network of one's own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from turing.check import Wrong
-from turing.check.machines import words
-from turing.check.weights import WeightPuzzle, _count, _cut, bits, numbers
+from turing.arguments import count
+from turing.exercises import Wrong
+from turing.exercises.machines import words
+from turing.exercises.weights import WeightPuzzle, _short_repr, bits, numbers
 from turing.machine import TuringMachine
 from turing.zoo import zoo
 
 if TYPE_CHECKING:
     from turing.wcm import WCM21
 
-RULE = ("V", "("), ("T", "*", -1)  # the one that changes: an opening parenthesis that is left does no harm
+RULE = ("V", "("), ("T", "*", -1)  # the rule that changes: a leftover opening parenthesis does no harm
 BETWEEN = [f"B{word}E" for word in words("()", 4)]
 
 
@@ -38,7 +39,7 @@ def compiled(answer: object) -> WCM21:
 
 
 def changed_rule(answer: object) -> str:
-    """The network of balanced parentheses, with numbers changed so that it is the network of another machine."""
+    """The network of balanced parentheses, with weights changed so that it is the network of another machine."""
     from turing.verification import verify
 
     net, ours = compiled(answer), zoo["balanced_parentheses"]
@@ -53,17 +54,17 @@ def changed_rule(answer: object) -> str:
             f"For word={first.word} at step {first.step} layer {first.layer} gives {first.place} = {first.given:g}; "
             f"{first.expected:g} was expected."
         )
-    changed = _count(differing(net), "number")
+    changed = count(differing(net), "number")
     return f"{report.words} words, {report.steps:,} steps, {report.numbers:,} numbers compared, with {changed} changed"
 
 
 def differing(net: WCM21) -> int:
-    """How many numbers of a network are not those that it was compiled with."""
+    """How many numbers of a network differ from those that it was compiled with."""
     from turing.wcm import WCM21
 
-    own, found = dict(WCM21(net.machine, **net.options).named_parameters()), 0
+    original, found = dict(WCM21(net.machine, **net.options).named_parameters()), 0
     for name, p in net.named_parameters():
-        q = own.get(name)
+        q = original.get(name)
         found += p.numel() if q is None or q.shape != p.shape else int((p != q.to(p)).sum())
     return found
 
@@ -78,12 +79,12 @@ def short_assembly(answer: object) -> str:
     before, given = net.layout.width, f"the vector has {net.layout.width} numbers"
     for number, (W, b) in enumerate(layers, start=1):
         if len(W[0]) != before:
-            raise Wrong(f"Layer {number} has {_count(len(W[0]), 'column')}, and {given}.")
-        before, given = len(b), f"layer {number} gives {_count(len(b), 'number')}"
+            raise Wrong(f"Layer {number} has {count(len(W[0]), 'column')}, and {given}.")
+        before, given = len(b), f"layer {number} gives {count(len(b), 'number')}"
     if before != net.layout.width:
         raise Wrong(f"{given.capitalize()}, and the next column has {net.layout.width}.")
     names = ("st", "sym1", "sym2", "pos1", "pos2", "scr5")
-    read = [place for name in names for place in net.layout[name]]  # before it is cleared
+    read = [place for name in names for place in net.layout[name]]  # before they are cleared
     tensors = [(torch.tensor(W).double(), torch.tensor(b).double()) for W, b in layers]
     tried = [*BETWEEN, "B", "B)"]
     ends = [net.machine.run(word).steps for word in tried]
@@ -101,7 +102,7 @@ def short_assembly(answer: object) -> str:
                 )
     if wrong:
         raise Wrong(wrong[min(wrong)])
-    return f"all {sum(ends)} steps on {len(tried)} words, with {_count(len(layers), 'layer')}"
+    return f"all {sum(ends)} steps on {len(tried)} words, with {count(len(layers), 'layer')}"
 
 
 def walker(move: int) -> TuringMachine:
@@ -109,7 +110,7 @@ def walker(move: int) -> TuringMachine:
 
 
 def cases() -> Iterator[tuple[str, TuringMachine, str, int]]:
-    """What the bound is asked for: a name, a machine, a word, and the steps."""
+    """The runs that the bound is asked for: a name, a machine, a word, and the number of steps."""
     right, left = walker(1), walker(-1)
     yield "right", right, "", 1
     yield "right", right, "x", 15
@@ -123,7 +124,7 @@ def cases() -> Iterator[tuple[str, TuringMachine, str, int]]:
 
 
 def least_bits(machine: TuringMachine, word: str, steps: int) -> int:
-    """By trying: the first number of bits that numbers the steps and gives no two cells the same bits."""
+    """The first number of bits, by trying, that can number the steps and gives no two cells the same bits."""
     cells = {now.head for now in machine.trace(word, steps)} | set(range(len(word)))
     found = 1
     while 2**found < steps or len({cell % 2**found for cell in cells}) < len(cells):
@@ -132,7 +133,7 @@ def least_bits(machine: TuringMachine, word: str, steps: int) -> int:
 
 
 def enough_bits(answer: object) -> str:
-    """A function of a machine, a word and a number of steps, the least number of bits of that run."""
+    """A function of a machine, a word and a number of steps: the least number of bits for that run."""
     if not callable(answer):
         raise Wrong(
             f"Your function returned an object of type {type(answer).__name__}. "
@@ -143,7 +144,7 @@ def enough_bits(answer: object) -> str:
         given, expected = answer(machine, word, steps), least_bits(machine, word, steps)
         if given != expected:
             raise Wrong(
-                f"For machine={name} word={word!r} steps={steps} your function gives {_cut(given)}; "
+                f"For machine={name} word={word!r} steps={steps} your function gives {_short_repr(given)}; "
                 f"{expected} was expected."
             )
     return f"all {len(tried)} runs"
@@ -166,16 +167,16 @@ def own_machine(answer: object) -> str:
         if run.status == "limit":
             raise Wrong(f"{where} your network is still running after its T = {net.T} steps.")
         if run.status == "jammed":
-            raise Wrong(f"{where} your network jams in state {run.state} after {_count(run.steps, 'step')}.")
+            raise Wrong(f"{where} your network jams in state {run.state} after {count(run.steps, 'step')}.")
         if run.state != expected:
             raise Wrong(
-                f"{where} your network halts in {run.state} after {_count(run.steps, 'step')}; {expected} was expected."
+                f"{where} your network halts in {run.state} after {count(run.steps, 'step')}; {expected} was expected."
             )
     return f"all {len(tried)} words up to length {length}"
 
 
 def runs(net: WCM21, tried: list[str]) -> list:
-    """The runs on all words; if the batch fails, those before the first word that does, and its error."""
+    """The runs on all words; if the batch fails, the runs before the first word that fails, and then its error."""
     try:
         return net.run_batch(tried)
     except ArithmeticError:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from turing.check.weights import WeightPuzzle, bits
+from turing.exercises.weights import WeightPuzzle, bits
 
 
 def binary(number: int, places: int) -> list[int]:
-    """The bits of a number, the least significant first, as many as asked for."""
+    """The bits of a number in so many places, the least significant first."""
     return [number >> k & 1 for k in range(places)]
 
 
