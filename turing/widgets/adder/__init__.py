@@ -1,0 +1,5 @@
+"""The adders under the reader's fingers."""
+
+from turing.widgets.adder.widget import Adder
+
+__all__ = ["Adder"]

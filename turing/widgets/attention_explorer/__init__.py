@@ -1,0 +1,5 @@
+"""The attention explorer."""
+
+from turing.widgets.attention_explorer.widget import AttentionExplorer
+
+__all__ = ["AttentionExplorer"]

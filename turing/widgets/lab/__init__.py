@@ -1,0 +1,5 @@
+"""The lab."""
+
+from turing.widgets.lab.widget import Lab
+
+__all__ = ["Lab"]

@@ -1,0 +1,60 @@
+// A Turing machine in the page: words of its alphabet, and the plain interpreter.
+
+import { length, shown } from "./text.js";
+
+export const isSingle = ({ symbols }) => symbols.every((symbol) => length(symbol) === 1);
+/** A word as it is typed: one symbol a character, or with spaces between them if some symbol is longer. */
+export const spell = (word, machine) => word.join(isSingle(machine) ? "" : " ");
+/** What to type, as a hint. */
+export const alphabet = (machine) =>
+  `Symbols: ${machine.symbols.map(shown).join(" ")}${isSingle(machine) ? "" : " (put spaces between them)"}`;
+
+/** The symbols of a typed word, in the alphabet or not. */
+export function splitWord(text, machine) {
+  const trimmed = machine.symbols.includes(" ") ? text : text.trim();
+  return isSingle(machine) ? [...trimmed] : trimmed.split(/\s+/).filter(Boolean);
+}
+/** The symbols of a typed word for the tape. */
+export function parseWord(text, machine) {
+  const symbols = splitWord(text, machine), cell = symbols.findIndex((symbol) => !machine.symbols.includes(symbol));
+  if (cell < 0) return symbols;
+  throw new Error(
+    `Symbol '${symbols[cell]}' (cell ${cell} of the word) is not in this machine's alphabet: ` +
+      `${[...machine.symbols].sort().map(shown).join(" ")}.`,
+  );
+}
+
+/** A tape, a state and a head; states and symbols are their numbers, and symbol 0 is the blank. */
+export class Interpreter {
+  constructor({ states, symbols, rules, initial }, word) {
+    this.width = symbols.length;
+    this.table = new Int32Array(states.length * this.width).fill(-1);
+    this.actions = rules.map(([q, a, p, b, move], i) => {
+      this.table[states.indexOf(q) * this.width + symbols.indexOf(a)] = i;
+      return [states.indexOf(p), symbols.indexOf(b), move];
+    });
+    this.tape = new Map(word.map((symbol, cell) => [cell, symbols.indexOf(symbol)]));
+    Object.assign(this, { state: states.indexOf(initial), head: 0, steps: 0 });
+  }
+
+  get read() {
+    return this.tape.get(this.head) ?? 0;
+  }
+
+  /** The number of the rule that comes next, −1 if there is none. */
+  get rule() {
+    return this.table[this.state * this.width + this.read];
+  }
+
+  /** One step; false where there is no rule. */
+  step() {
+    const { rule } = this;
+    if (rule < 0) return false;
+    const [state, symbol, move] = this.actions[rule];
+    this.tape.set(this.head, symbol);
+    this.state = state;
+    this.head += move;
+    this.steps += 1;
+    return true;
+  }
+}

@@ -1,0 +1,396 @@
+// The evaluator of networks: it reads what turing.save writes, and computes in float32, float64 or exact rationals.
+// A vector is a typed array; an exact one is an array of BigInts, multiples of 1 / vector.unit, in lowest terms.
+
+import { range } from "./text.js";
+
+/** A file is damaged, or is not one that is read here. */
+export class FileProblem extends Error {}
+
+/** A run cannot begin or go on with these numbers. */
+export class Refusal extends Error {}
+
+const MAX_WIDTH = 1_000_000; // a few damaged digits should not fill the memory
+const WORDS = {
+  kind: ["linear", "attention", "norm", "convolution", "argmax"], activation: ["none", "relu", "clamp"],
+  score: ["dot", "-abs"], mask: ["causal", "strict", "cross", "offset"], average: ["ratio", "literal"],
+  state: ["column", "cells"],
+};
+
+function check(holds, what) {
+  if (!holds) throw new FileProblem(`This network is damaged: ${what}. Save it again with turing.save.`);
+}
+
+/** A part of a file, if its words are known ones. */
+function known(part) {
+  for (const key in WORDS) check(!(key in part) || WORDS[key].includes(part[key]), `${key} is ${part[key]}`);
+  return part;
+}
+
+const isIndex = (i, size) => Number.isInteger(i) && i >= 0 && i < size;
+
+/** Bit k of an integer that is not negative. Shifts are for those below 2³¹. */
+export const bitOf = (n, k) => (n < 2 ** 31 ? (k < 31 ? (n >> k) & 1 : 0) : Math.floor(n / 2 ** k) % 2);
+
+function gcd(a, b) {
+  while (b) [a, b] = [b, a % b];
+  return a < 0n ? -a : a;
+}
+const lcm = (a, b) => (a / gcd(a, b)) * b;
+
+/**
+ * Floats of one size. A sum takes the products of the inputs in order, then the bias, then the sum of the products of
+ * the inputs in "last": torch gives the same bits where only the bias and those may be fractions. Every product is
+ * rounded, and every sum, as a typed array rounds what it is given.
+ */
+class Floats {
+  constructor(Type, round, zero = 0, one = 1) {
+    Object.assign(this, { Type, round, zero, one });
+  }
+
+  unit() { return 1; }
+  over(x) { return x; }
+  divided(x, by) { return x.map((value) => value / by); }
+  root(square) { return this.round(Math.sqrt(square)); }
+  zeros(size) { return new this.Type(size); }
+  join(vectors) { return this.Type.from(vectors.flatMap((x) => [...x])); }
+
+  vector(given) {
+    const x = this.Type.from(given);
+    if (!x.every(Number.isFinite)) throw new Refusal(`A vector has finite numbers, and ${given} was given.`);
+    return x;
+  }
+
+  /** The values of tensors, and their common denominator. */
+  numbers(...tensors) {
+    return [...tensors.map(({ values, denominator = 1 }) =>
+      this.Type.from(values, (entry) => entry.at(-1) / Number(denominator))), 1];
+  }
+
+  sum({ start, to, w }, inputs, x, out) {
+    const { round } = this;
+    out.fill(0);
+    for (let n = 0; n < inputs.length; n++) {
+      const j = inputs[n], value = x[j];
+      if (value !== 0) for (let k = start[j], end = start[j + 1]; k < end; k++)
+        out[to[k]] += value === 1 ? w[k] : round(w[k] * value);
+    }
+    return out;
+  }
+
+  /** What a layer makes of a vector. */
+  through(layer, x, room = this.zeros(layer.bias.length)) {
+    const { bias, biased, denominator, relu, clamp, first, last } = layer, { zero } = this, { length } = bias;
+    const unit = this.unit(x), one = unit * denominator, out = this.sum(layer, first, x, room);
+    for (let n = 0; n < biased.length; n++) out[biased[n]] += bias[biased[n]] * unit;
+    if (last.length) this.sum(layer, last, x, this.zeros(length)).forEach((late, i) => (out[i] += late));
+    if (relu) for (let i = 0; i < length; i++) if (out[i] < 0) out[i] = zero;
+    if (clamp) for (let i = 0; i < length; i++) if (out[i] > one) out[i] = one;
+    return this.over(out, one);
+  }
+
+  dot(x, y) {
+    const { round } = this;
+    let sum = this.zero;
+    for (let k = 0; k < x.length; k++) sum = round(sum + round(x[k] * y[k]));
+    return sum;
+  }
+
+  /** The average of the values whose keys score best, and the share of each. */
+  average({ kappa, average, score }, query, keys, values) {
+    const { round, zero, one } = this, scores = [], e = [], some = [], out = this.zeros(values[0].length), { length } = out;
+    const gap = (i, j) => round(scores[i] * this.unit(keys[j]) - scores[j] * this.unit(keys[i]));
+    let best = 0, total = zero;
+    for (let i = 0; i < keys.length; i++) {
+      const fit = this.dot(query, keys[i]);
+      scores.push(score === "-abs" && fit > zero ? -fit : fit);
+      if (gap(i, best) > zero) best = i;
+    }
+    for (let i = 0; i < keys.length; i++) {
+      const below = gap(i, best);
+      e.push(kappa !== null ? round(Math.exp(round(kappa * below))) : below === zero ? one : zero);
+      if (e[i] !== zero) some.push(i);
+      total = round(total + e[i]);
+    }
+    const shares = e.map((share) => round(Number(share) / Number(total))), weights = average === "ratio" ? e : shares;
+    const all = this.join(some.map((i) => values[i]));
+    some.forEach((i, n) => {
+      for (let k = 0; k < length; k++) out[k] += round(weights[i] * all[n * length + k]);
+    });
+    return [average === "ratio" ? this.divided(this.over(out, this.unit(all)), total) : out, shares];
+  }
+
+  part(x, from, to) {
+    return this.over(x.slice(from, to), this.unit(x));
+  }
+
+  add(x, y) {
+    const both = this.join([x, y]);
+    return this.over(x.map((_, i) => both[i] + both[x.length + i]), this.unit(both));
+  }
+
+  /** A vector less its mean, or a multiple of that. */
+  centred(x) {
+    const mean = this.round(x.reduce((a, b) => this.round(a + b)) / x.length);
+    return x.map((value) => value - mean);
+  }
+
+  norm(x) {
+    const rest = this.centred(x), length = this.root(this.dot(rest, rest));
+    if (!length) throw new Refusal("A norm divides by the length of a slice, and here all numbers of one are equal.");
+    return this.divided(rest, length);
+  }
+
+  /** 1 at the first of the greatest numbers. */
+  argmax(x) {
+    const out = this.zeros(x.length);
+    out[x.reduce((best, value, i) => (value > x[best] ? i : best), 0)] = this.one;
+    return out;
+  }
+}
+
+/** Integers over one denominator. */
+class Rationals extends Floats {
+  unit(x) { return x.unit; }
+  divided(x, by) { return this.over(x, (x.unit ?? 1n) * by); }
+  sum({ start, to, w }, inputs, x, out) {
+    out.fill(0n);
+    for (const j of inputs) if (x[j]) for (let k = start[j]; k < start[j + 1]; k++) out[to[k]] += w[k] * x[j];
+    return out;
+  }
+  zeros(size) { return Object.assign(Array(size).fill(0n), { unit: 1n }); }
+
+  /** Multiples of 1 / unit. Most of them are 0 or 1, and cost nothing here. */
+  over(x, unit) {
+    const common = x.reduce((common, n) => (common === 1n ? common : gcd(common, n % common)), unit);
+    return Object.assign(x.map((n) => n / common), { unit: unit / common });
+  }
+
+  join(vectors) {
+    const unit = vectors.map(({ unit }) => unit).reduce(lcm, 1n);
+    return Object.assign(vectors.flatMap((x) => x.map((n) => n * (unit / x.unit))), { unit });
+  }
+
+  vector(given) {
+    if (Array.isArray(given[0])) return this.over(given[0].map(BigInt), BigInt(given[1]));
+    return this.over(...this.numbers({ values: given.map((value) => [value]) }));
+  }
+
+  /** A float is an integer over a power of 2. */
+  numbers(...tensors) {
+    const parts = tensors.map(({ values, denominator = 1 }) => values.map((entry) => {
+      let value = entry.at(-1), unit = BigInt(denominator);
+      for (; value % 1; value *= 2) unit *= 2n;
+      return [BigInt(value), unit];
+    })), units = new Set(parts.flat().map(([, unit]) => unit)), common = [...units].reduce(lcm, 1n);
+    return [...parts.map((numbers) => numbers.map(([n, unit]) => n * (common / unit))), common];
+  }
+
+  centred(x) {
+    const total = x.reduce((a, b) => a + b);
+    return x.map((n) => n * BigInt(x.length) - total);
+  }
+
+  root(square) {
+    let x = 1n << BigInt((square.toString(2).length + 1) >> 1); // not below the root, and Newton comes down to it
+    for (let y; x && (y = (x + square / x) >> 1n) < x; ) x = y;
+    if (x * x === square) return x;
+    throw new Refusal("A norm divides by an irrational number here. Run this network in float64.");
+  }
+}
+
+const ARITHMETICS = {
+  float32: new Floats(Float32Array, Math.fround),
+  float64: new Floats(Float64Array, (x) => x),
+  exact: new Rationals(Array, (x) => x, 0n, 1n),
+};
+
+/** The numbers of any vector, the nearest ones if it is exact. */
+export const toNumbers = (x) => Array.from(x, (n) => (x.unit ? Number((n << 80n) / x.unit) / 2 ** 80 : n));
+
+/** The slices of a vector, and the names of its places as turing.show prints them. */
+export function layoutOf(slices) {
+  const layout = { slices: [], names: [], at: {} };
+  for (const [name, places] of slices) {
+    const labels = Array.isArray(places) ? places : [], size = labels.length || places, start = layout.names.length;
+    check(isIndex(size, MAX_WIDTH - start), `slice ${name} has ${size} places`);
+    layout.slices.push({ name, start, size, labels });
+    layout.at[name] = range(size).map((k) => start + k);
+    for (const k of range(size)) layout.names.push(size > 1 || labels.length ? `${name}[${labels[k] ?? k}]` : name);
+  }
+  return layout;
+}
+
+const INTEGER = /^-?\d+$/;
+
+/** A tensor of the file: its shape, and as [index, …, value] what is not 0. A size that is null may be any. */
+function tensor({ weights }, name, ...shape) {
+  const { shape: own = [], values, denominator = 1 } = weights[name] ?? {}, integer = (n) => INTEGER.test(n);
+  check(own.length === shape.length && own.every((n, k) => isIndex(n, MAX_WIDTH) && n === (shape[k] ?? n)),
+    `${name} should have the shape [${shape.map((n) => n ?? "any").join(", ")}]`);
+  check(integer(denominator) && denominator > 0, `the denominator of ${name} is ${denominator}`);
+  for (const entry of values)
+    check(entry.length === own.length + 1 && own.every((size, k) => isIndex(entry[k], size)) &&
+      (integer(entry.at(-1)) || (denominator === 1 && Number.isFinite(entry.at(-1)))), `${name} holds ${JSON.stringify(entry)}`);
+  check(new Set(values.map((entry) => `${entry.slice(0, -1)}`)).size === values.length, `${name} gives a number twice`);
+  return weights[name];
+}
+
+/** x ↦ activation(Wx + b), with the weights that are not 0 input by input. */
+function layerOf(ops, weight, bias, { activation = "none", last = [] }) {
+  const [outputs, inputs] = weight.shape, values = [...weight.values].sort(([, i], [, j]) => i - j), late = new Set(last);
+  const [w, found, denominator] = ops.numbers({ ...weight, values }, bias), b = ops.zeros(outputs);
+  const start = new Uint32Array(inputs + 1), to = Uint32Array.from(values, ([i]) => i);
+  for (const [, j] of values) start[j + 1] += 1;
+  for (let j = 0; j < inputs; j++) start[j + 1] += start[j];
+  const biased = Uint32Array.from(bias.values, ([i], k) => ((b[i] = found[k]), i));
+  check(last.every((j) => isIndex(j, inputs)), `"last" holds ${last}`);
+  const first = Uint32Array.from(range(inputs).filter((j) => !late.has(j)));
+  const relu = activation !== "none", clamp = activation === "clamp";
+  return { activation, relu, clamp, denominator, start, to, w, bias: b, biased, first, last };
+}
+
+/** The rows of a layer, to be shown. Exact numbers are multiples of 1 / layer.denominator. */
+export function rowsOf({ start, to, w, bias, activation }) {
+  const rows = Array.from(bias, (bias) => ({ terms: [], bias, activation }));
+  for (let j = 0; j + 1 < start.length; j++)
+    for (let k = start[j]; k < start[j + 1]; k++) rows[to[k]].terms.push([j, w[k]]);
+  return rows;
+}
+
+/** A module of the file: its layers or maps, and how it works on a state, unless it is a head. */
+function moduleOf(file, ops, cells, layouts, entry) {
+  const { name, kind, slices } = known(entry), own = entry.layouts.map((n) => layouts[n]);
+  const widths = own.map(({ names }) => names.length), [width, after] = widths, module = { name, kind, layouts: own, entry };
+  const each = (work) => ({ ...module, work: cells ? (row) => row.map((x) => ops.part(work(x), 0)) : work });
+  const affine = ({ weight, bias, ...more }, inputs, outputs) =>
+    layerOf(ops, tensor(file, weight, outputs, inputs), tensor(file, bias, outputs), known(more));
+  check(widths.length === (kind === "linear" ? entry.layers.length : 1) + 1, `${name} has ${widths.length} layouts`);
+  if (kind === "linear") {
+    const layers = entry.layers.map((layer, k) => affine(layer, widths[k], widths[k + 1]));
+    const rooms = layers.map(({ bias }) => ops.zeros(bias.length)); // which the next step may use again
+    return { ...each((x) => layers.reduce((x, layer, k) => ops.through(layer, x, rooms[k]), x)), layers };
+  }
+  if (kind === "convolution") {
+    const weight = tensor(file, entry.weight, after, width, null), size = weight.shape[2], reach = (size - 1) / 2;
+    check(cells && size % 2, `the convolution ${name} should have an odd size and work on cells`);
+    const values = weight.values.map(([i, j, d, value]) => [i, d * width + j, value]), beyond = ops.zeros(width);
+    const flat = { ...weight, shape: [after, size * width], values };
+    const layer = layerOf(ops, flat, tensor(file, entry.bias, after), entry);
+    const window = (row, i) => ops.join(range(size).map((d) => row[i + d - reach] ?? beyond));
+    return { ...module, layers: [layer], work: (row) => row.map((_, i) => ops.through(layer, window(row, i))) };
+  }
+  check(width === after, `${name} takes ${width} numbers and gives ${after}`);
+  if (kind !== "attention") {
+    const places = slices.map((slice) => own[0].slices.find(({ name }) => name === slice));
+    check(places.every((slice) => slice?.size), `${name} works on slices that are not there`);
+    return each((x) => places.reduce((x, { start, size }) => ops.join(
+      [ops.part(x, 0, start), ops[kind](ops.part(x, start, start + size)), ops.part(x, start + size)]), x));
+  }
+  const query = affine(entry.query, width, null), key = affine(entry.key, width, query.bias.length);
+  const value = affine(entry.value, width, null), write = affine(entry.write, value.bias.length, width);
+  const vector = (name, { bias: { length } }) => // what a layer without inputs gives is its bias
+    name && ops.through(layerOf(ops, { shape: [length, 0], values: [] }, tensor(file, name, length), {}), ops.zeros(0));
+  const { score, mask, offset = 0, null_key, null_value } = entry, hard = ops.one === 1n; // an exponential is irrational
+  const { kappa, average } = hard ? { kappa: null, average: "ratio" } : entry;
+  check(!cells && score && mask && average && isIndex(offset, Infinity) && (kappa === null || kappa > 0) &&
+    !null_key === !null_value, `the head ${name} lacks something`);
+  return { ...module, query, key, value, write, nullKey: vector(null_key, key), nullValue: vector(null_value, value),
+    score, mask, offset, kappa, average };
+}
+
+/** A network, ready to run in the arithmetic of its file or in another one. */
+export function read(file, arithmetic = file?.arithmetic) {
+  const { turing, version, loop, machine } = file ?? {}, ops = ARITHMETICS[arithmetic];
+  if (turing !== "network" || version !== 2)
+    throw new FileProblem("Networks of version 2 are read here. Read any other in Python with turing.load, and save it " +
+      "again with turing.save.");
+  if (!ops) throw new FileProblem(`This page has float32, float64 and exact, not ${arithmetic}. Save network.float().`);
+  try {
+    const cells = loop && known(loop).state === "cells";
+    const layouts = file.layouts.map(layoutOf), [{ names, at, slices }] = layouts;
+    const modules = file.modules.map((entry) => moduleOf(file, ops, cells, layouts, entry));
+    const end = modules.reduce((width, { name, layouts }) => {
+      check(layouts[0].names.length === width, `${name} does not take the ${width} numbers that it is given`);
+      return layouts.at(-1).names.length;
+    }, names.length);
+    check(!loop || (end === names.length && loop.add.every(([slice]) => at[slice] && !cells)), "its loop does not fit");
+    const labels = Object.fromEntries(slices.map(({ name, labels }) => [name, labels]));
+    return { file, arithmetic, ops, cells, layouts, modules, loop,
+      machine: machine && { ...machine, rules: machine.delta, states: labels.st, symbols: labels.sym1 } };
+  } catch (error) {
+    if (error instanceof FileProblem) throw error;
+    return check(false, `its parts do not fit together (${error.message})`);
+  }
+}
+
+/** What leaves each layer of a network of plain layers. */
+export function forward({ ops, modules }, given) {
+  let x = ops.vector(given);
+  return modules.flatMap(({ layers }) => layers).map((layer) => (x = ops.through(layer, x)));
+}
+
+/** A run from { column, word }, where the word is the rows that cross-attention sees, or from { cells }. */
+export class Run {
+  constructor(network, { column, cells, word = [] }) {
+    const { ops, modules, layouts: [{ names }] } = network, vector = (given) => {
+      const x = ops.vector(given);
+      if (x.length === names.length) return x;
+      throw new Refusal(`A vector of ${x.length} numbers was given, and this network takes ${names.length}.`);
+    };
+    Object.assign(this, { network, modules, t: 0, state: network.cells ? cells.map(vector) : vector(column) });
+    this.memory = new Map(modules.filter(({ key }) => key).map((head) => [head, { keys: [], values: [] }]));
+    for (const head of this.memory.keys())
+      if (head.mask === "cross") for (const row of word) this.remember(head, vector(row));
+  }
+
+  /** One pass, and the new state. `seen` is given each module's name, what leaves it, and the shares of a head. */
+  step(seen) {
+    const { ops, loop, cells, layouts: [{ at }] } = this.network, { modules } = this;
+    let x = this.state;
+    for (let n = 0; n < modules.length; n++) x = this.pass(modules[n], x, seen);
+    if (!cells) x = ops.part(x, 0); // a copy
+    if (!loop) return x;
+    this.t += 1;
+    for (const [slice] of loop.add)
+      for (let k = 0; k < at[slice].length; k++) if (bitOf(this.t, k)) x[at[slice][k]] += ops.unit(x);
+    return (this.state = x);
+  }
+
+  pass(module, x, seen) {
+    if (module.key) return this.attend(module, x, seen);
+    x = module.work(x);
+    seen?.(module.name, this.network.cells ? x : this.network.ops.part(x, 0));
+    return x;
+  }
+
+  /** Keep the key and the value of a column. */
+  remember(head, x) {
+    const { keys, values } = this.memory.get(head), { ops } = this.network;
+    keys.push(ops.through(head.key, x));
+    values.push(ops.through(head.value, x));
+  }
+
+  /** Add what a head finds: 0 where there is nothing to look at. The null key has the number −1. */
+  attend(head, x, seen) {
+    const { mask, nullKey, nullValue } = head, { ops } = this.network, { keys, values } = this.memory.get(head);
+    if (mask === "causal" || mask === "offset") this.remember(head, x);
+    const from = mask === "offset" ? this.t - head.offset : 0, to = mask === "offset" ? from + 1 : keys.length;
+    const [near, what] = [keys, values].map((all) => (from < 0 ? [] : all.slice(from, to))), count = near.length;
+    if (nullKey) near.push(nullKey), what.push(nullValue);
+    const [found, shares] = near.length ? ops.average(head, ops.through(head.query, x), near, what)
+      : [ops.zeros(head.value.bias.length), []];
+    if (mask === "strict") this.remember(head, x);
+    x = ops.add(x, ops.through(head.write, found));
+    seen?.(head.name, x, shares.map((share, i) => [i < count ? from + i : -1, share]).filter(([, share]) => share));
+    return x;
+  }
+
+  /** The same run once more, or as it was after t steps with that state. */
+  copy(t = this.t, state = this.state) {
+    const memory = new Map([...this.memory].map(([head, { keys, values }]) => {
+      const n = head.mask === "cross" ? keys.length : t;
+      return [head, { keys: keys.slice(0, n), values: values.slice(0, n) }];
+    }));
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { t, state, memory });
+  }
+}

@@ -1,0 +1,5 @@
+"""Predict first."""
+
+from turing.widgets.predict.widget import Predict
+
+__all__ = ["Predict"]

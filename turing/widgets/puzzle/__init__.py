@@ -1,0 +1,5 @@
+"""The weight puzzle."""
+
+from turing.widgets.puzzle.widget import Puzzle
+
+__all__ = ["Puzzle"]
