@@ -26,7 +26,7 @@ TITLE = "Turing-complete neural networks"
 
 
 def logo(ink: str) -> str:
-    """A cell of tape with the graph of ReLU in it; two strokes, so that it holds at 16 px."""
+    """A cell of tape with the graph of ReLU in it; two strokes, so that it stays legible at 16 px."""
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="A tape cell holding a '
         f'ReLU hinge"><g fill="none" stroke="{ink}" stroke-width="3.4" stroke-linejoin="miter">'
@@ -78,7 +78,7 @@ def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
 
 
 def fonts() -> str:
-    """The book's fonts as a style sheet; the pages here have no address, so the fonts travel inside."""
+    """The book's fonts as a style sheet; the pages here have no address, so the fonts are embedded."""
     text = (STATIC / "fonts.css").read_text(encoding="utf-8")
     for file in (STATIC / "fonts").glob("*.woff2"):
         data = base64.b64encode(file.read_bytes()).decode()
@@ -87,7 +87,7 @@ def fonts() -> str:
 
 
 def card(width: int, height: int) -> str:
-    """The page that cover and social card are photographed from."""
+    """The page that the cover and the social card are screenshots of."""
     m = turing.zoo["balanced_parentheses"]
     tape = turing.space_time(m.run("B(())E", 12)).svg
     return f"""<!doctype html><meta charset="utf-8"><style>{fonts()}
@@ -104,7 +104,7 @@ def card(width: int, height: int) -> str:
 
 
 def lab() -> str:
-    """The page that the pictures of the README are photographed from: the widget itself."""
+    """The page that the pictures of the README are screenshots of: the widget itself."""
     html = Lab(turing.zoo["balanced_parentheses"], "B(())E")._repr_mimebundle_()[0]["text/html"]
     book = (STATIC / "book.css").read_text(encoding="utf-8")
     return f'<!doctype html><html data-theme="light"><meta charset="utf-8"><style>{fonts()}{book}</style>{html}'

@@ -15,13 +15,13 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = {"genindex"}  # pages that Sphinx makes itself
 
-# Tags that would let a notebook escape nbval, each with the reason why it may: (notebook, cell id, tag).
+# Tags that would let a notebook escape nbval, each with the reason why it is allowed: (notebook, cell id, tag).
 ALLOWED_TAGS: dict[tuple[str, str, str], str] = {}
 ESCAPES = re.compile(r"nbval-(skip|ignore-output|raises-exception|check-output)|raises-exception|skip-execution")
 ESCAPE_COMMENTS = re.compile(r"#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)")
 LAX = "--nbval-" + "lax"
 
-# The sections that no chapter goes without; others stand between them where they help.
+# The sections that every chapter has; others stand between them where they help.
 SECTIONS = [
     "The gap", "By hand", "The statement", "The library's code", "Where it breaks",
     "Summary", "Exercises", "Sources", "The next gap",
@@ -43,8 +43,8 @@ def config(root: Path = ROOT) -> dict:
 def repository(root: Path = ROOT) -> str:
     """The address of the repository that this build is for.
 
-    A workflow names its own repository, so a fork's book is the fork's; a clone takes its remote. What is no GitHub
-    repository keeps the address of _config.yml.
+    A workflow names its own repository, so a fork builds its own book; a clone takes its remote. Without a GitHub
+    repository, the address is that of _config.yml.
     """
     if name := os.environ.get("GITHUB_REPOSITORY"):
         return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
@@ -59,7 +59,7 @@ def repository(root: Path = ROOT) -> str:
 
 
 def tag() -> str:
-    """The release that this build is of, as the workflow of a tag names it; nothing for any other build."""
+    """The tag of the release that this build is for, as the workflow names it; empty for any other build."""
     return os.environ.get("GITHUB_REF_NAME", "") if os.environ.get("GITHUB_REF_TYPE") == "tag" else ""
 
 
@@ -105,9 +105,15 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return [path for page in pages(root) if (path := root / f"{page}.ipynb").exists()]
 
 
+def parts(root: Path = ROOT) -> list[dict]:
+    """The parts of the table of contents, each with its caption and its chapters."""
+    return yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+
+
 def chapters(root: Path = ROOT) -> list[Path]:
-    """The notebooks that are chapters: their names begin with a number."""
-    return [path for path in notebooks(root) if re.match(r"\d\d_", path.name)]
+    """The notebooks of the numbered parts: chapter 1 is the first, and the count goes on from part to part."""
+    numbered = [entry["file"] for part in parts(root) if part.get("numbered") for entry in part["chapters"]]
+    return [root / f"{page}.ipynb" for page in numbered]
 
 
 def contents_faults(root: Path = ROOT) -> list[str]:
@@ -178,7 +184,7 @@ def chapter_faults(path: Path) -> list[str]:
     if not header:
         faults.append("its second cell is not the chapter header of CONTRIBUTING.md")
     elif int(header[1]) > 20:
-        faults.append(f"it takes {header[1]} minutes to read; the main path is 20 or less")
+        faults.append(f"it takes {header[1]} minutes to read; the main path should take 20 or less")
     text = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
     headings = re.findall(r"^## (.+?)\s*$", text, re.MULTILINE)
     faults += [f"it has no section {name!r}" for name in SECTIONS if name not in headings]
@@ -191,7 +197,7 @@ def chapter_faults(path: Path) -> list[str]:
 
 
 class _Foreign(HTMLParser):
-    """Collects what a browser would fetch by itself from another host; links to click are not that."""
+    """Collects what a browser would fetch from another host by itself; links for the reader to click do not count."""
 
     FETCHED = {"src", "poster", "data", "background", "action", "xlink:href"}
 

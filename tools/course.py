@@ -1,7 +1,7 @@
-"""What the page for teachers lists: exercises, open problems, slides. All of it is read from the notebooks.
+"""What the page for teachers lists: exercises, open problems and slides, all read from the notebooks.
 
 tools/refresh.py writes these cells into book/teaching.ipynb before it executes anything, and the fingerprints of the
-stubs into the library, by which turing.check.grading knows an exercise that nobody has tried. Tests compare both.
+stubs into the library, by which turing.grading recognises an exercise that nobody has tried. Tests compare both.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import nbformat
 from slides import FOLDER, SLIDES
 
 import book
-from turing.check import exercises as judges
-from turing.check.grading import STUBS, fingerprint
-from turing.check.weights import WeightPuzzle
+from turing.exercises import exercises as judges
+from turing.exercises.weights import WeightPuzzle
+from turing.grading import STUBS, fingerprint
 
 PAGE = book.ROOT / "book" / "teaching.ipynb"
 HEADING = re.compile(
@@ -33,11 +33,12 @@ class Exercise:
     """An exercise, or an open problem, as its chapter announces it."""
 
     chapter: str
+    number: str  # as the book shows it: 2.1 is the first of chapter 2
     label: str
     title: str
     difficulty: int
     minutes: int
-    stub: str  # the text of its cell; none for an open problem
+    stub: str  # the text of its cell; empty for an open problem
 
     @property
     def name(self) -> str:
@@ -56,7 +57,7 @@ class Exercise:
 
     @property
     def fits(self) -> list[str]:
-        """By minutes; what is a few numbers can be asked for on paper as well."""
+        """Where it can be used, by its minutes; an answer of a few numbers can be asked for on paper too."""
         place = "class" if self.minutes <= 10 else "lab" if self.minutes <= 20 else "homework"
         on_paper = self.kind in ("weight puzzle", "numbers") and 10 <= self.minutes <= 20
         return [place, "exam"] if on_paper else [place]
@@ -65,18 +66,25 @@ class Exercise:
 @cache
 def found() -> tuple[Exercise, ...]:
     """Every exercise and every open problem, in reading order."""
-    return tuple(exercise for path in book.chapters() for exercise in _of(path))
+    return tuple(exercise for chapter, path in enumerate(book.chapters(), start=1) for exercise in _of(chapter, path))
 
 
-def _of(path: Path) -> Iterator[Exercise]:
+def _of(chapter: int, path: Path) -> Iterator[Exercise]:
     cells = nbformat.read(path, as_version=4).cells
     stubs = [cell.source for cell in cells if "exercise" in cell.metadata.get("tags", [])]
-    for cell in cells:
-        for heading in HEADING.finditer(cell.source if cell.cell_type == "markdown" else ""):
-            name = heading["label"].removeprefix("ex-").replace("-", "_")
-            (stub,) = [stub for stub in stubs if f"turing.check({name})" in stub] or [""]
-            numbers = int(heading["difficulty"]), int(heading["minutes"])
-            yield Exercise(path.stem, heading["label"], heading["title"], *numbers, stub)
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for number, heading in enumerate(HEADING.finditer(text), start=1):
+        name = heading["label"].removeprefix("ex-").replace("-", "_")
+        (stub,) = [stub for stub in stubs if f"turing.check({name})" in stub] or [""]
+        yield Exercise(
+            chapter=path.stem,
+            number=f"{chapter}.{number}",
+            label=heading["label"],
+            title=heading["title"],
+            difficulty=int(heading["difficulty"]),
+            minutes=int(heading["minutes"]),
+            stub=stub,
+        )
 
 
 def exercises() -> list[Exercise]:
@@ -92,7 +100,7 @@ def stubs() -> dict[str, str]:
 
 
 def cells() -> dict[str, str]:
-    """The cells of the page for teachers that are made here, by their ids."""
+    """The cells of the page for teachers that are generated here, by id."""
     return {
         "teaching-exercises": "\n".join(_exercises()),
         "teaching-problems": "\n".join(_problems()),
@@ -110,11 +118,11 @@ def _exercises() -> Iterator[str]:
     yield ""
     yield "| exercise | diff. | min. | kind | fits |"
     yield "|---|---|---|---|---|"
-    for path in book.chapters():
-        yield f"| **{{doc}}`{path.stem}`** | | | | |"
+    for chapter, path in enumerate(book.chapters(), start=1):
+        yield f"| **{chapter}. {{doc}}`{path.stem}`** | | | | |"
         for e in exercises():
             if e.chapter == path.stem:
-                cells = f"{{ref}}`{e.title} <{e.label}>`", e.difficulty, e.minutes, e.kind, ", ".join(e.fits)
+                cells = f"{e.number} {{ref}}`{e.title} <{e.label}>`", e.difficulty, e.minutes, e.kind, ", ".join(e.fits)
                 yield f"| {' | '.join(map(str, cells))} |"
 
 
@@ -124,12 +132,13 @@ def _problems() -> Iterator[str]:
     yield "| problem | chapter | diff. | min. |"
     yield "|---|---|---|---|"
     for p in problems():
-        yield f"| {{ref}}`{p.title} <{p.label}>` | {{doc}}`{p.chapter}` | {p.difficulty} | {p.minutes} |"
+        yield f"| {p.number} {{ref}}`{p.title} <{p.label}>` | {{doc}}`{p.chapter}` | {p.difficulty} | {p.minutes} |"
 
 
 def _slides() -> Iterator[str]:
+    order = [path.stem for path in book.chapters()]
     yield ":::{div} slides"
-    for slide in SLIDES:
+    for slide in sorted(SLIDES, key=lambda slide: order.index(slide.chapter)):
         place = f"{FOLDER.parent.name}/{FOLDER.name}/{slide.name}"
         yield f"- ![{slide.alt}]({place}.svg)"
         yield f"  {slide.title}. {{doc}}`{slide.chapter}` · [SVG]({place}.svg) · [PNG]({place}.png)"

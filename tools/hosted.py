@@ -122,7 +122,7 @@ class Links:
         return f"`{inside}`" if isinstance(node, nodes.literal) else inside
 
     def number(self, label: str) -> str:
-        """What the page calls a statement or an exercise, "Theorem 2.3"; nothing for other labels."""
+        """What the page calls a statement or an exercise, such as "Theorem 2.3"; empty for other labels."""
         env = self.app.env
         if statement := getattr(env, "proof_list", {}).get(label):
             page, kind, counter = statement["docname"], statement["realtype"], statement["countertype"]

@@ -1,11 +1,11 @@
 """The whole book as one PDF, printed by Chromium from the built pages: make pdf.
 
-python tools/pdf.py [file [page …]]    prints all pages as a rule, to _build/turing-book.pdf
+python tools/pdf.py [file [page …]]    by default prints all pages to _build/turing-book.pdf
 
 The articles of all pages are put into one HTML page, in reading order. Widgets give way to their static picture,
-folds are open, and a link between chapters becomes one inside that page. Chromium prints it twice: the first time
-tells on which page everything is, the second has those numbers in contents, index and answers. How it looks on paper
-is said in book/_static/book.css.
+folds are open, and a link between chapters becomes one inside that page. Chromium prints it twice: the first
+printing shows on which page everything is, and the second has these page numbers in contents, index and answers.
+book/_static/book.css says how it looks on paper.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin
 
-import yaml
 from bs4 import BeautifulSoup, SoupStrainer, Tag
 from playwright.sync_api import Page, sync_playwright
 from pypdf import PdfReader
@@ -32,13 +31,13 @@ HTML = book.ROOT / "_build" / "html"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]  # no network
 WIDTH = 642  # of the text in px: A4 without its margins
 
-# What a page has and paper has no use for. Code that the book folds away draws pictures, starts widgets and goes
+# What a page has that is of no use on paper. Code that the book folds away draws pictures, starts widgets and goes
 # through tables; what comes out of it stays.
 LEFT_OUT = "script, button, .turing-live, .headerlink, .genindex-jumpbox, .toctree-wrapper, .tag_hide-input > details"
 # Spans that look like the text around them. Each would be an element of the PDF, and they would double its size.
 PLAIN = ".highlight :is(.n, .nn, .nx, .o, .p, .w), code > .pre"
 
-# Formulas, tables and pictures that are wider than the paper become smaller. The answer is what is wrong then.
+# Makes formulas, tables and pictures that are wider than the paper smaller, and returns what is still wrong.
 FIT = """async () => {
   await MathJax.startup.promise;
   await document.fonts.ready;
@@ -50,15 +49,15 @@ FIT = """async () => {
   }
   const wide = all(":not(mjx-assistive-mml, mjx-assistive-mml *)").filter((part) => box(part).right > edge);
   const dead = all("a[href^='#']").filter((link) => !document.getElementById(decodeURIComponent(link.hash.slice(1))));
-  const told = (what, parts) => parts.map((part) => `${what}: ${part.outerHTML.slice(0, 200)}`);
-  return [...told("wider than the page", wide), ...told("leads nowhere", dead)];
+  const faults = (what, parts) => parts.map((part) => `${what}: ${part.outerHTML.slice(0, 200)}`);
+  return [...faults("wider than the page", wide), ...faults("leads nowhere", dead)];
 }"""
 NUMBER = """numbers => { for (const link of document.querySelectorAll("a[data-paged]"))
   link.dataset.page = numbers[decodeURIComponent(link.hash.slice(1))]; }"""
 
 
 def built(page: str, part: str) -> BeautifulSoup:
-    """A part of a built page, with whole addresses for the files that it shows."""
+    """A part of a built page, with absolute addresses for the files that it shows."""
     file = HTML / f"{page}.html"
     found = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser", parse_only=SoupStrainer(part))
     for shown in found.select("link[href], [src]"):
@@ -136,8 +135,7 @@ def title_page(site: str) -> str:
 
 def contents(articles: dict[str, Tag]) -> str:
     """The table of contents, with the parts of _toc.yml; the numbers come with the second printing."""
-    toc = yaml.safe_load((book.ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    parts = {part["chapters"][0]["file"]: part["caption"] for part in toc["parts"]}
+    parts = {part["chapters"][0]["file"]: part["caption"] for part in book.parts()}
     lines = []
     for page, found in articles.items():
         if page in parts:
@@ -154,7 +152,7 @@ def one_page(pages: list[str]) -> str:
     articles = {page: widgets(page, article(page, pages, site), site) for page in pages}
     head = built(pages[0], "head").select("link[rel=stylesheet], script")
     head = [part for part in head if part.name == "link" or "mathjax" in str(part).lower()]
-    running = "@page { size: A4 }\n"  # and the name of the chapter on top of its pages
+    running = "@page { size: A4 }\n"  # and the name of the chapter at the top of its pages
     for i, (page, found) in enumerate(articles.items()):
         name = json.dumps(found.h1.get_text(), ensure_ascii=False)
         running += f'@page p{i} {{ @top-right {{ content: {name} }} }} [id="{page}"] {{ page: p{i} }}\n'
@@ -165,7 +163,7 @@ def one_page(pages: list[str]) -> str:
 
 
 def printed(page: Page, **options: bool) -> tuple[bytes, dict[str, int]]:
-    """The PDF, and the number of the page on which each link of it ends."""
+    """The PDF, and the page number of each place that a link in it leads to."""
     data = page.pdf(prefer_css_page_size=True, print_background=True, **options)
     reader = PdfReader(io.BytesIO(data))
     places = reader.named_destinations.items()

@@ -2,7 +2,7 @@
 
 Directives and roles of MyST become plain Markdown, cross-references links to the hosted book. What would give an
 answer away goes to the end, into cells that are folded and have no outputs. The build does this for every notebook
-(tools/hosted.py); nothing here knows Sphinx.
+(tools/hosted.py); nothing here depends on Sphinx.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INLINE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-# What a plain notebook has none of: directive, role, label, comment.
+# What must not be left in a plain notebook: directives, roles, labels, comments.
 MYST = re.compile(
     r"^ *(?:`{3,}|~{3,}|:{3,})\{.*|\{[a-z][\w:+-]*\}`[^`]+`|^\([\w:.-]+\)=$|^%.*|\$\$ \([\w:-]+\)$|^:{3,}$",
     re.MULTILINE,
@@ -50,10 +50,10 @@ class Unknown(ValueError):
 
 @dataclass(frozen=True)
 class Hosted:
-    """What a copy has to know of the book that it links to."""
+    """What a copy has to know about the book that it links to."""
 
     page: str  # the address of the chapter in the hosted book
-    role: Callable[[str, str], str]  # the role and its content to Markdown, a link as a rule
+    role: Callable[[str, str], str]  # the role and its content to Markdown, usually a link
     file: Callable[[str], str]  # a relative link to its address
     number: Callable[[str], str] = lambda label: ""  # a label to "Theorem 2.3"
     folder: Path = Path()  # where the source is, for the files that it includes
@@ -187,8 +187,8 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
             for call, question, options in predictions:
                 answers.append(call)
                 choices = "\n".join(f"- {option}" for option in options)
-                told = f"*Prediction {len(answers)}.* {question}\n\n{choices}\n\n*Its answer is at the end.*"
-                cells.append(new_markdown_cell(told, id=_id(key, len(answers))))
+                asked = f"*Prediction {len(answers)}.* {question}\n\n{choices}\n\n*Its answer is at the end.*"
+                cells.append(new_markdown_cell(asked, id=_id(key, len(answers))))
         elif cell.cell_type == "code":
             if "Lab(" in cell.source:  # Colab's frame has no address that a link could name
                 page = f'page="{hosted.file("lab.ipynb")}"'
@@ -202,8 +202,8 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
     for number, solution in enumerate(solutions, start=1):
         if solution.words:
             words = "\n\n".join(solution.words)
-            told = f"<details><summary>{solution.title}, the solution in words</summary>\n\n{words}\n\n</details>"
-            cells.append(new_markdown_cell(told, id=f"words-{number}"))
+            folded = f"<details><summary>{solution.title}, the solution in words</summary>\n\n{words}\n\n</details>"
+            cells.append(new_markdown_cell(folded, id=f"words-{number}"))
         for part, cell in enumerate(solution.code):
             cells.append(_form(f"{solution.title}, the solution", cell.source, _id(f"solution-{number}", part)))
     title = next(i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("# "))
@@ -241,7 +241,7 @@ def _exercises(text: str, hosted: Hosted):
 
 
 def _pieces(text: str):
-    """A cell cut where solutions begin and end: each piece, after a label where one begins, "" where one ends."""
+    """A cell cut where solutions begin and end: each piece, with the label of its solution, or "" after a solution."""
     cut = re.compile(r"^(`{3,})\{solution-(start|end)\} *(\S*)\n(?:.*\n)*?\1 *$", re.MULTILINE)
     at, mark = 0, None
     for found in cut.finditer(text):
@@ -260,11 +260,13 @@ def _predictions(source: str) -> tuple[str, list[tuple[str, str, list[str]]]]:
                 try:
                     found.append((text, ast.literal_eval(question), ast.literal_eval(options)))
                 except ValueError:
-                    raise Unknown(f"Write question and options of a prediction out, as texts: {text[:80]}…") from None
+                    raise Unknown(
+                        f"Write question and options of a prediction as string literals: {text[:80]}…"
+                    ) from None
             case _:
                 rest.append(text)
     if "Predict(" in "\n".join(rest):
-        raise Unknown(f"Let Predict(question, options, …) be a statement of its own: {source[:80]}…")
+        raise Unknown(f"Make Predict(question, options, …) a statement of its own: {source[:80]}…")
     return "\n".join(rest), found
 
 

@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
 
-ROOT = Path(__file__).parent.parent
+import book
 
 
 def refresh(path: Path) -> bool:
@@ -45,10 +45,10 @@ def refresh(path: Path) -> bool:
 def main(arguments: list[str]) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # as in tools/test.py
     course.write()
-    paths = [Path(a) for a in arguments] or sorted((ROOT / "book").glob("*.ipynb"))
+    paths = [Path(a) for a in arguments] or book.notebooks()
     for path in (bar := tqdm(paths)):
         bar.set_description(path.name)
-        tqdm.write(f"{path.name}: {'changed' if refresh(path) else 'as it was'}")
+        tqdm.write(f"{path.name}: {'changed' if refresh(path) else 'unchanged'}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 ROOT = Path(__file__).resolve().parent.parent
 COPIES = ROOT / "_build" / "html" / "colab"
 VIEW = "application/vnd.jupyter.widget-view+json"
-# What Colab has before a notebook runs, as far as the book meets it; pins where Colab is behind.
+# What Colab has before a notebook runs, as far as the book needs it; pinned where Colab's version is older.
 COLAB = "ipywidgets==7.7.1 ipython==7.34.0 ipykernel==6.17.1 anywidget==0.9.21 torch==2.13.0 numpy matplotlib numba"
 
 
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     names = [f"{Path(name).stem}.ipynb" for name in arguments if name != "--here"]
     copies = [COPIES / name for name in names] or sorted(COPIES.glob("*.ipynb"))
     if not copies or not all(copy.exists() for copy in copies):
-        sys.exit("The plain copies are not there yet, or not by this name: run make book first.")
+        sys.exit("The plain copies do not exist yet, or not by this name. Run make book first.")
     os.environ.pop("PYTHONPATH", None)  # turing must not come from the checkout
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # an old debugger's warning, once for each kernel
     with tempfile.TemporaryDirectory() as place:
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
         address = f"git+{repository(folder / 'checkout').as_uri()}"
         before = installed(python)
         if "turing-book" in before:
-            sys.exit(f"{python} has turing already, so there is nothing to rehearse.")
+            sys.exit(f"{python} already has turing, so there is nothing to rehearse.")
         new = would_install(python, address)
         print(f"pip would install {', '.join(sorted(new))}", flush=True)
         faults = [f"pip would replace {name} {before[name]}" for name in sorted({*new} & {*before})]
@@ -101,7 +101,7 @@ def installed(python: Path) -> dict[str, str]:
 
 
 def uninstall(python: Path) -> None:
-    """Take turing out again, with what was written beside it: the caches of numba would stay as an empty package."""
+    """Uninstall turing and what was written into its folder: numba's caches would remain as an empty package."""
     pip(python, "uninstall", "--yes", "--quiet", "turing-book")
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
@@ -128,7 +128,7 @@ def make_kernel(folder: Path, python: Path) -> None:
 
 
 def run(copy: Path, address: str, folder: Path) -> tuple[list[str], int]:
-    """Run a copy as Run all does; what went wrong, and how many widgets it shows."""
+    """Run a copy as *Run all* does; return what went wrong, and how many widgets it shows."""
     nb = nbformat.read(copy, as_version=4)
     set_up = next(cell for cell in nb.cells if cell.cell_type == "code")
     set_up.source, changed = re.subn(r'git\+https?://[^"]+', address, set_up.source)
@@ -163,7 +163,7 @@ def views(nb: nbformat.NotebookNode) -> tuple[list[str], int]:
 
 
 def departures(nb: nbformat.NotebookNode, shown: int, source: nbformat.NotebookNode) -> list[str]:
-    """Where the copy, run, is not what the book shows: widgets that are missing, solutions that are not right here."""
+    """Where the run of a copy differs from the book: missing widgets, and solutions that print something else."""
     outputs = [output for cell in source.cells for output in cell.get("outputs", [])]
     widgets = sum("turing-live" in output.get("data", {}).get("text/html", "") for output in outputs)
     faults = [] if shown == widgets else [f"it shows {shown} widgets; in the book there are {widgets}"]

@@ -25,7 +25,7 @@ def make_venv() -> None:
     if sys.version_info < (3, 11):
         sys.exit(
             f"The book's pinned environment needs Python 3.11 or newer, and this is {sys.version.split()[0]}. "
-            "Name another one: make PYTHON=python3.12 … (the library alone runs on 3.10: pip install .)"
+            "Choose another one: make PYTHON=python3.12 … (the library alone runs on 3.10: pip install .)"
         )
     try:
         import ensurepip  # noqa: F401
@@ -41,11 +41,11 @@ def make_venv() -> None:
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     for what in (["-r", ROOT / "requirements.txt"], ["--no-deps", "--no-build-isolation", "--editable", ROOT]):
         if subprocess.run([*pip, *what]).returncode:
-            sys.exit("The environment could not be installed; pip says why above. Then try again: nothing is lost.")
+            sys.exit("The environment could not be installed. Look at pip's message above, then run this again.")
 
 
 def browser() -> str:
-    """The path of a Chrome or Chromium; where there is none, install one or say what to install."""
+    """The path of a Chrome or Chromium; if there is none, install one or say what to install."""
     if found := find_browser():
         return found
     apt_install("chromium")

@@ -1,8 +1,8 @@
 """The key pictures of the book at the size of a slide: make slides.
 
 A slide is a picture that a chapter shows, taken from the committed notebook, on a page of 1920 × 1080 with a credit
-line. Nothing is drawn here. book/_static/slides/ gets each slide as SVG, and as PNG for programs that know no SVG. A
-test compares each SVG with the notebook, and the PNG names the SVG that it was photographed from.
+line. Nothing is drawn here. book/_static/slides/ gets each slide as SVG, and as PNG for programs that cannot show SVG.
+A test compares each SVG with the notebook, and the PNG names the SVG that it was rendered from.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import turing
 
 FOLDER = book.ROOT / "book" / "_static" / "slides"
 WIDTH, HEIGHT, MARGIN, GAP, CREDIT_HEIGHT = 1920, 1080, 60, 80, 40
-LARGEST = 3.6  # times the size that a picture has in the book, where 17 is the size of its type
+MAX_SCALE = 3.6  # of a picture, whose text is 17 px in the book
 CREDIT = "Turing-complete neural networks · the turing-book contributors · CC BY 4.0"
 VARIABLE = re.compile(r"var\(--[\w-]+,([^()]*)\)")
 
@@ -44,61 +44,61 @@ class Slide:
 SLIDES = [
     Slide("state-diagram", "A machine as a table of rules",
           "Six states as circles with arrows for the rules of the machine for balanced parentheses.",
-          "00_machines", "m27"),
+          "machines", "m27"),
     Slide("space-time", "A run, time running down",
           "Twenty rows of a tape, a row for each step on the word B(())E, the head inverted.",
-          "00_machines"),
+          "machines"),
     Slide("busy-beaver", "The busy beaver of four states",
           "The 107 steps of bb4 as coloured cells, time running down.",
-          "00_machines", "m34"),
+          "machines", "m34"),
     Slide("one-neuron", "What one neuron can say of two bits",
           "The sixteen functions of two bits as squares with filled corners, XOR and XNOR among those that need two.",
-          "01_gates", "g17"),
-    Slide("xor", "Why one neuron is no XOR",
+          "gates", "g17"),
+    Slide("xor", "Why one neuron cannot compute XOR",
           "A square whose two diagonals cross in the middle, with the sign that z would have at each corner.",
-          "01_gates", "g18a"),
+          "gates", "g18a"),
     Slide("gate", "A gate in the identity",
           "A matrix of five rows as squares: the identity, but for the row of one gate.",
-          "01_gates", "g28"),
+          "gates", "g28"),
     Slide("cubes", "A truth table and its clauses",
           "One Boolean function of three bits on three cubes, covered in three ways.",
-          "02_dnf", "d12"),
+          "dnf", "d12"),
     Slide("dnf", "A DNF in three ReLU layers",
           "Three small matrices as squares: the clauses, their NOR, and a NOT.",
-          "02_dnf", "d20"),
+          "dnf", "d20"),
     Slide("delta", "The table of a machine in two layers",
           "Two matrices as squares: detectors for the four rules, then what each rule does.",
-          "02_dnf", "d28", 423.0),
+          "dnf", "d28", 423.0),
     Slide("half-adder", "A half adder in three ReLU layers",
           "Three small matrices as squares.",
-          "03_adders", "a18"),
+          "adders", "a18"),
     Slide("lookahead", "All carries in one ReLU layer",
           "Two matrices as squares: all sums, carries and borrows of three bits, then the new position.",
-          "03_adders", "a25", 488.0),
+          "adders", "a25", 488.0),
     Slide("built-learned", "A full adder, built and learned",
           "Two full adders as squares: weights of 1, -1 and -2 on the left, odd sizes after training on the right.",
-          "03_adders", "a37"),
+          "adders", "a37"),
     Slide("attention", "The query and the key of a look-up",
           "Two matrices as squares: one picks the address that is asked for, the other the address of a row.",
-          "04_attention", "h21"),
+          "hard-attention", "h21"),
     Slide("transformer", "One step of the WCM21 transformer",
           "Eleven modules from one column to the next, in two columns of boxes; four of them are attention.",
-          "05_wcm", "w16", 341.0),
+          "wcm21", "w16", 341.0),
     Slide("cost", "What the transformer costs",
           "Nine small plots of layers, width and parameters against states, symbols and steps.",
-          "05_wcm", "w42"),
+          "wcm21", "w42"),
     Slide("cantor", "All stacks at once",
           "Intervals on the line from 0 to 1, each with two smaller ones below it: a Cantor set.",
-          "06_cantor", "c14"),
+          "cantor-stacks", "c14"),
     Slide("crowded-digits", "Why one layer takes a larger base",
           "Where a sum over two stacks can lie: in base 4 two kinds overlap, in base 16 they do not.",
-          "07_ss", "s25"),
+          "ss95", "s25"),
     Slide("speed", "The time of a step, by engine",
           "Four lines on logarithmic scales: plain attention grows with the step, an index does not.",
-          "08_fast", "f37"),
+          "how-fast", "f37"),
     Slide("bb5", "The first 783,504 steps of the busy beaver of five states, run by a transformer",
           "Mounds, each larger than the last, time running down.",
-          "08_fast", "f45"),
+          "how-fast", "f45"),
 ]  # fmt: skip
 
 
@@ -118,20 +118,20 @@ def _cells(chapter: str) -> list[nbformat.NotebookNode]:
 
 def svg(slide: Slide) -> str:
     """The slide: its pictures side by side, as large as they fit, in the colours and fonts of a light page."""
-    drawn = []  # what is drawn, and the box of it that is to be seen
+    drawn = []  # what is drawn, and the box of it that is visible
     alts = []
     for picture in pictures(slide):
         opening, _, body = picture.partition(">")
         x, y, width, height = map(float, re.search(r'viewBox="([^"]+)"', opening)[1].split())
         kind = re.search(r'class="[^"]*"', opening)
         alts.append(unescape(re.search(r'aria-label="([^"]*)"', opening)[1]))
-        whole = "" if slide.cut else ' overflow="visible"'  # a font that is wider than the book's is not cut off
+        whole = "" if slide.cut else ' overflow="visible"'  # so that a font wider than the book's is not cut off
         inside = f"<svg {kind[0] if kind else ''}{whole} {{place}}>{body}"
         edges = [0.0, slide.cut, height] if slide.cut else [0.0, height]
         drawn += [(inside, x, y + top, width, end - top) for top, end in pairwise(edges)]
     across = WIDTH - 2 * MARGIN - GAP * (len(drawn) - 1)
     down = HEIGHT - 2 * MARGIN - CREDIT_HEIGHT
-    scale = min(across / sum(box[3] for box in drawn), down / max(box[4] for box in drawn), LARGEST)
+    scale = min(across / sum(box[3] for box in drawn), down / max(box[4] for box in drawn), MAX_SCALE)
     left = (WIDTH - GAP * (len(drawn) - 1) - scale * sum(box[3] for box in drawn)) / 2
     top = MARGIN + (down - scale * max(box[4] for box in drawn)) / 2
     parts = []
@@ -154,13 +154,13 @@ def svg(slide: Slide) -> str:
 
 
 def source_of(png: bytes) -> str:
-    """The hash of the SVG that a PNG was photographed from, out of its text chunk."""
+    """The hash of the SVG that a PNG was rendered from, read from its text chunk."""
     found = re.search(rb"tEXtSource\0([0-9a-f]{64})", png)
     return found[1].decode() if found else ""
 
 
 def named(png: bytes, source: str) -> bytes:
-    """The PNG with a text chunk that names its source, behind the header of 33 bytes."""
+    """The PNG with a text chunk that names its source, after the header of 33 bytes."""
     chunk = b"tEXtSource\0" + digest(source).encode()
     return png[:33] + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[33:]
 
@@ -170,7 +170,7 @@ def digest(text: str) -> str:
 
 
 def smaller(png: bytes) -> bytes:
-    """The photograph in its 256 most frequent colours, exactly: half the size, and no colour of the book changes."""
+    """The screenshot in its 256 most frequent colours: half the size, and no colour of the book changes."""
     import numpy as np
     from PIL import Image
 

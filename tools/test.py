@@ -48,7 +48,7 @@ def run(stages: dict[str, list]) -> int:
             if name == "browser":
                 environment["CHROMIUM"] = machine.browser()
             passed = subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
-        except SystemExit as missing:  # no browser, and none to be installed
+        except SystemExit as missing:  # no browser, and none could be installed
             print(missing)
             passed = False
         results[name] = ("passed" if passed else "FAILED", time.monotonic() - began)

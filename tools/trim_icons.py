@@ -1,4 +1,4 @@
-"""A Sphinx extension: keep of the theme's icons only those that the book shows.
+"""A Sphinx extension: keep only the icons of the theme that the book shows.
 
 The theme ships all of Font Awesome as one script, 540 KB compressed, for some twenty icons. After the build
 this takes the other icons out of the copy in the book.

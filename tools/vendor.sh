@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How the vendored files came here: run it to renew them. Needs npm; nothing else in the project does.
+# Where the vendored files come from: run it to update them. Needs npm; nothing else in the project does.
 # MathJax and axe-core are Apache-2.0 and MPL-2.0; IBM Plex is OFL, in IBM's own subsets (the licence
 # reserves the name, so we do not cut the files ourselves).
 set -euo pipefail
