@@ -52,6 +52,6 @@ def lab() -> list[Row]:
         browser.close()
     print(f"        the lab: {STEPS:,} steps of BB(2,4) in {seconds:.1f} s")
     return [
-        Row("thousand steps per second of BB(2,4) in the page", STEPS / seconds / 1e3, least=50),
-        Row("the longest frame of the page meanwhile, in milliseconds", longest, most=100),
+        Row("thousand steps per second of BB(2,4) in the page", STEPS / seconds / 1e3, at_least=50),
+        Row("the longest frame of the page meanwhile, in milliseconds", longest, at_most=100),
     ]

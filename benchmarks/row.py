@@ -13,15 +13,15 @@ class Row:
 
     name: str
     ratio: float
-    most: float = float("inf")
-    least: float = 0.0
+    at_most: float = float("inf")
+    at_least: float = 0.0
 
     @property
     def met(self) -> bool:
-        return self.least <= self.ratio <= self.most
+        return self.at_least <= self.ratio <= self.at_most
 
     def __str__(self) -> str:
-        bound = f"at least {self.least:g}" if self.least else f"at most {self.most:g}"
+        bound = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}"
         return f"{'ok    ' if self.met else 'MISSED'}  {self.ratio:7.2f} ({bound})  {self.name}"
 
 

@@ -1,4 +1,4 @@
-"""Machines for the tests of the networks: random ones, walkers, and what a capacity is, counted by hand."""
+"""Machines for the tests of the networks: random ones, walkers, and when a network is full, found by hand."""
 
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ def machines_and_words(draw, words: int = 3, longest: int = 8, **sizes) -> tuple
 
 
 def walker(move: int) -> TuringMachine:
-    """Goes one way for ever, and writes over what it finds, so that it matters what it finds."""
+    """A machine that walks in one direction for ever and writes a symbol that depends on the one it reads."""
     return TuringMachine(
         {("go", "_"): ("go", "x", move), ("go", "a"): ("go", "b", move), ("go", "x"): ("lost", "x", 0)}, "go", {"lost"},
         "_", alphabet="abx",
@@ -41,7 +41,7 @@ def walker(move: int) -> TuringMachine:
 
 
 def full(machine: TuringMachine, word, bits: int, limit: int) -> int | None:
-    """The step at which two cells have the same position bits for the first time, by looking at all of them."""
+    """The first step at which two cells have the same position bits, found by looking at all of them."""
     for now in machine.trace(word, limit):
         cells = set(now.cells) | {now.head}
         if len({cell % 2**bits for cell in cells}) < len(cells):
@@ -50,5 +50,5 @@ def full(machine: TuringMachine, word, bits: int, limit: int) -> int | None:
 
 
 def numbered(configurations) -> list[tuple]:
-    """What a trace says, in plain values, each from its own moment."""
+    """The configurations of a trace as plain values, each read at its own moment."""
     return [(now.step, now.state, now.head, now.symbol, now.tape) for now in configurations]

@@ -1,4 +1,4 @@
-"""For the tests of SS95: stack machines, words, numbers of stacks by hand, and what it is for a network to be right."""
+"""For the tests of SS95: stack machines, words, numbers of stacks by hand, and checks that a network is right."""
 
 from fractions import Fraction
 from itertools import product
@@ -8,7 +8,7 @@ import torch
 from hypothesis import strategies as st
 
 from turing.ss import StackNetwork
-from turing.stack import StackMachine
+from turing.stack_machine import StackMachine
 
 ONE_LAYER = {1: (8, (3, 7)), 2: (16, (11, 15)), 3: (32, (25, 31))}  # dyadic bases, by the number of stacks
 
@@ -28,23 +28,23 @@ def stack_machines(draw, most_stacks: int = 3) -> StackMachine:
 
 
 def stacks_for(machine: StackMachine, longest: int = 5):
-    """Stacks to begin with."""
+    """Stacks for a run to begin with."""
     stack = st.lists(st.sampled_from(machine.symbols), max_size=longest).map(tuple)
     return st.tuples(*[stack] * machine.p)
 
 
 def number(stack, symbols, base: int, digits) -> Fraction:
-    """The number of a stack, by the sum and not by pushes."""
+    """The number of a stack, as a sum instead of by pushes."""
     return sum((Fraction(digits[symbols.index(a)], base**i) for i, a in enumerate(stack, start=1)), Fraction(0))
 
 
-# With one stack: the word is on it.
+# With one stack, which holds the word.
 PARITY = {
     ("even", "0"): ("even", "pop"), ("even", "1"): ("odd", "pop"), ("even", None): ("T", "noop"),
     ("odd", "0"): ("odd", "pop"), ("odd", "1"): ("even", "pop"), ("odd", None): ("F", "noop"),
 }  # fmt: skip
 
-# With three: stack 0 goes to stack 1, which turns it round, and from there to stacks 0 and 2, so that 2 is a copy.
+# With three stacks: stack 0 moves to stack 1, which reverses it, and from there to stacks 0 and 2, so 2 is a copy.
 COPY = {
     ("there", "0", "*", "*"): ("there", "pop", "push 0", "noop"),
     ("there", "1", "*", "*"): ("there", "pop", "push 1", "noop"),
@@ -61,7 +61,7 @@ def words(longest: int, shortest: int = 0, alphabet: str = "()") -> list[str]:
 
 
 def long_words(length: int, count: int) -> list[str]:
-    """Words that are read to the end: plain ones, and some drawn at random that close nothing too early."""
+    """Words that are read to the end: simple ones, and random ones that never close a parenthesis too early."""
     draw, half = Random(length), length // 2
     found = ["(" * length, ("(" * half + ")" * half + "(")[:length], ("()" * length)[:length]]
     while len(found) < count:
@@ -74,7 +74,7 @@ def long_words(length: int, count: int) -> list[str]:
 
 
 def leaves(net: StackNetwork, vectors):
-    """The column that a step leaves."""
+    """The column that remains after a step."""
     return vectors[list(net.layers)[-1]]
 
 
@@ -102,7 +102,7 @@ class Exact:
 
 
 def right(net: StackNetwork, *stacks, limit: int = 100_000) -> tuple[int, int]:
-    """The network against the interpreter: states and stack values at every step. How many, and the bits of a stack."""
+    """Compare states and stack values with the interpreter at every step; return how many, and the bits of a stack."""
     moments, follow = net.machine.trace(*stacks, max_steps=limit), net.follow(*stacks)
     now = next(moments)
     exact = [Exact(net, stack) for stack in now.stacks]
@@ -117,7 +117,7 @@ def right(net: StackNetwork, *stacks, limit: int = 100_000) -> tuple[int, int]:
 
 
 def right_at_once(net: StackNetwork, tried: list[str]) -> int:
-    """The same by forward alone, on all words as one batch. How many steps were compared."""
+    """The same with forward alone, on all words as one batch; return how many steps were compared."""
     runs, values = [list(net.machine.trace(word)) for word in tried], {}
     for stack in {stack for run in runs for now in run for stack in now.stacks}:
         values[stack] = float(number(stack, net.machine.symbols, net.code.base, net.code.digits))
@@ -140,7 +140,7 @@ def right_at_once(net: StackNetwork, tried: list[str]) -> int:
 
 
 def layer_by_layer(net: StackNetwork, stacks, limit: int) -> tuple[Fraction, int]:
-    """By how much a number of any layer differs from what is expected, at most; and how many were compared."""
+    """The greatest difference of any number in any layer from the expected one, and how many were compared."""
     names = {name: layer.layouts[1].names() for name, layer in net.layers.items()}
     moments, worst, compared = net.machine.trace(*stacks, max_steps=limit), Fraction(0), 0
     for expected, vectors in zip(net.expected(moments), net.steps(net.initial(*stacks)), strict=False):

@@ -107,7 +107,7 @@ def test_ripple_carry_adds_all_numbers_and_both_carries(bits, dtype):
     assert not out[:, adder.layout.b.slice].any()
 
 
-def test_ripple_carry_takes_eight_layers_a_bit_and_holds_bits_in_each():
+def test_ripple_carry_takes_eight_layers_for_each_bit_and_every_layer_holds_bits():
     x = rows(7)
     for layer in RippleCarryAdder(3):
         x = layer(x)
@@ -150,7 +150,7 @@ def test_the_lookahead_move_is_right_for_every_position_and_move(bits, dtype):
 
 
 @dtypes
-def test_both_ways_to_move_agree_on_ten_bits(dtype):
+def test_both_move_adders_agree_on_ten_bits(dtype):
     x, after = moves(10, dtype)
     assert torch.equal(MoveAdder(10).to(dtype)(x), after)
 
@@ -164,7 +164,7 @@ def test_lookahead_is_one_relu_layer_and_a_sum_whatever_the_number_of_bits():
 
 
 @dtypes
-def test_what_lookahead_hides_is_what_its_layout_says(dtype):
+def test_the_hidden_places_of_lookahead_are_what_its_layout_says(dtype):
     bits = 6
     x, _ = moves(bits, dtype)
     adder = LookaheadAdder(bits).to(dtype)
@@ -186,7 +186,7 @@ def test_a_step_from_the_last_position_leads_to_the_first_and_back():
         assert number_of(adder(torch.cat([bits_of(0, 5), torch.tensor([0.0, 1.0])]))) == 31
 
 
-def test_many_steps_lead_where_counting_does():
+def test_many_steps_lead_to_the_position_that_counting_gives():
     for adder in (MoveAdder(4), LookaheadAdder(4)):
         position, x = 0, bits_of(0, 4)
         for step in range(60):
@@ -234,36 +234,36 @@ def test_a_number_is_taken_modulo_two_to_the_bits():
     assert number_of(bits_of(-3, 6)) == 61
 
 
-def test_bits_of_any_kind_are_a_number():
+def test_bits_of_any_type_are_a_number():
     for dtype in (*DTYPES, torch.bool, torch.uint8, torch.int64):
         assert number_of(torch.tensor([0, 1, 1]).to(dtype)) == 6
     assert number_of([0, 1, 1]) == 6
-    assert number_of(LookaheadAdder(2)(torch.tensor([1, 0, 1, 0]))) == 2  # with a gradient behind it
+    assert number_of(LookaheadAdder(2)(torch.tensor([1, 0, 1, 0]))) == 2  # it has a gradient
 
 
 # Bad input.
 
-BITS = "A number has at least one bit, and bits={!r} was given."
+BITS = "bits must be an integer of at least 1, and {!r} was given."
 BAD = {
     "a half adder on one place": (
         lambda: HalfAdder(4, 2, 2),
         ValueError,
-        "i and j are the same place, 2. Give them two different ones.",
+        "i and j are the same place, 2. Give two different ones.",
     ),
     "a full adder on two places": (
         lambda: FullAdder(4, 2, 1, 2),
         ValueError,
-        "i and k are the same place, 2. Give them two different ones.",
+        "i and k are the same place, 2. Give two different ones.",
     ),
     "a vector without places": (
         lambda: HalfAdder(0, 0, 1),
         ValueError,
-        "A vector has a width of 1 or more, and the width 0 was given.",
+        "The width of a vector must be an integer of at least 1, and 0 was given.",
     ),
     "a width that is a fraction": (
         lambda: FullAdder(4.0, 0, 1, 2),
         ValueError,
-        "A vector has a width of 1 or more, and the width 4.0 was given.",
+        "The width of a vector must be an integer of at least 1, and 4.0 was given.",
     ),
     "a vector of the wrong width": (
         lambda: RippleCarryAdder(3)(torch.zeros(6)),
@@ -275,25 +275,25 @@ BAD = {
         ValueError,
         "This layer takes vectors of width 5, and a tensor of shape (2, 3) was given.",
     ),
-    "a bit that is no bit": (
+    "a bit that is neither 0 nor 1": (
         lambda: number_of(torch.tensor([0.0, 0.5])),
         ValueError,
-        "A number is one vector of bits that are exactly 0 or 1, and [0.0, 0.5] was given.",
+        "A number is one vector of bits, each exactly 0 or 1, and [0.0, 0.5] was given.",
     ),
-    "bits that are no number": (
+    "a bit that is not a number": (
         lambda: number_of(torch.tensor([0.0, torch.nan])),
         ValueError,
-        "A number is one vector of bits that are exactly 0 or 1, and [0.0, nan] was given.",
+        "A number is one vector of bits, each exactly 0 or 1, and [0.0, nan] was given.",
     ),
     "two numbers at once": (
         lambda: number_of(torch.tensor([[0, 1], [1, 1]])),
         ValueError,
-        "A number is one vector of bits that are exactly 0 or 1, and [[0, 1], [1, 1]] was given.",
+        "A number is one vector of bits, each exactly 0 or 1, and [[0, 1], [1, 1]] was given.",
     ),
-    "one bit that is no vector": (
+    "one bit that is not a vector": (
         lambda: number_of(torch.tensor(1)),
         ValueError,
-        "A number is one vector of bits that are exactly 0 or 1, and 1 was given.",
+        "A number is one vector of bits, each exactly 0 or 1, and 1 was given.",
     ),
     "the bits of a fraction": (
         lambda: bits_of(1.5, 3),
@@ -302,10 +302,10 @@ BAD = {
     ),
 }
 for place in (-1, 4, True, 1.0, None, "1"):
-    wrong = f"= {place!r} is no place in a vector of width 4: its places are 0 to 3."
-    BAD[f"a half adder at {place!r}"] = (lambda place=place: HalfAdder(4, place, 0), ValueError, f"i {wrong}")
-    BAD[f"a carry at {place!r}"] = (lambda place=place: HalfAdder(4, 0, place), ValueError, f"j {wrong}")
-    BAD[f"a full adder at {place!r}"] = (lambda place=place: FullAdder(4, 0, 2, place), ValueError, f"k {wrong}")
+    wrong = f"a place in a vector of width 4, must be an integer from 0 to 3, and {place!r} was given."
+    BAD[f"a half adder at {place!r}"] = (lambda place=place: HalfAdder(4, place, 0), ValueError, f"i, {wrong}")
+    BAD[f"a carry at {place!r}"] = (lambda place=place: HalfAdder(4, 0, place), ValueError, f"j, {wrong}")
+    BAD[f"a full adder at {place!r}"] = (lambda place=place: FullAdder(4, 0, 2, place), ValueError, f"k, {wrong}")
 for bits in (0, -1, True, 2.0, "2", None):
     BAD[f"bits_of with {bits!r} bits"] = (lambda bits=bits: bits_of(3, bits), ValueError, BITS.format(bits))
     for adder in (RippleCarryAdder, MoveAdder, LookaheadAdder):

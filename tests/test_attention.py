@@ -73,7 +73,7 @@ def test_least_kappa_is_the_least(dtype, gap):
 
 @dtypes
 @pytest.mark.parametrize("gap", [1, 1 / 2, 1 / 4, 1 / 8, 1 / 16])
-def test_from_least_kappa_on_a_miss_by_a_sixteenth_or_more_has_the_weight_0(dtype, gap):
+def test_from_least_kappa_on_a_miss_by_a_sixteenth_or_more_has_weight_0(dtype, gap):
     least = least_kappa(dtype, gap)
     kappas = [*range(least, least + 50), 2 * least, 10 * least]
     assert not any(torch.exp(kappa * torch.tensor(-gap, dtype=dtype)) for kappa in kappas)
@@ -133,7 +133,7 @@ def test_every_address_finds_its_own_column_and_no_other(bits, dtype):
             assert head.weights(asks, head.remember(there)[0])[gone, -1] == 1
 
 
-def test_a_match_scores_half_more_than_the_null_key_and_that_half_more_than_a_near_match():
+def test_a_match_scores_half_more_than_the_null_key_which_scores_half_more_than_a_near_match():
     for bits in (1, 3, 6):
         head = head_of(bits)
         memory = columns_of(bits, [(0, address, 0) for address in range(2**bits)])
@@ -144,7 +144,7 @@ def test_a_match_scores_half_more_than_the_null_key_and_that_half_more_than_a_ne
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.sampled_from(DTYPES), st.integers(1, 5))
-def test_a_random_set_of_keys_is_looked_up_as_a_loop_does_it(data, dtype, bits):
+def test_a_look_up_in_a_random_set_of_keys_finds_what_a_loop_finds(data, dtype, bits):
     address = st.integers(0, 2**bits - 1)
     content = data.draw(st.lists(st.integers(0, 3), min_size=2**bits, max_size=2**bits))
     rows = [(asked, at, content[at]) for asked, at in data.draw(st.lists(st.tuples(address, address), min_size=1))]
@@ -153,7 +153,7 @@ def test_a_random_set_of_keys_is_looked_up_as_a_loop_does_it(data, dtype, bits):
         assert torch.equal(head(columns, *head.remember(columns)), by_hand(columns, columns, table(bits)))
 
 
-def test_a_fixed_1_can_be_asked_for_and_fetched():
+def test_a_constant_1_can_be_asked_for_and_fetched():
     x = Layout(a=1, b=1, flag=1)
     head = Lookup(x.width, ask=[x.a[0], None], at=[x.a[0], x.b[0]], fetch=[None], into=[x.flag[0]])
     columns = torch.tensor(list(product([0.0, 1.0], repeat=2)))
@@ -209,7 +209,7 @@ def test_the_numbers_of_a_look_up_are_parameters():
 
 
 @dtypes
-def test_check_names_the_kappa_that_would_do(dtype):
+def test_check_names_the_least_kappa_that_is_large_enough(dtype):
     least = least_kappa(dtype)
     head_of(3, dtype, kappa=least).check()
     with pytest.raises(ValueError, match=rf"κ = {least - 1} is too small for {dtype}: .* Take κ = {least} or more"):
@@ -217,25 +217,25 @@ def test_check_names_the_kappa_that_would_do(dtype):
 
 
 @pytest.mark.parametrize("kappa", [math.nan, math.inf, 2e38])
-def test_check_refuses_a_kappa_that_is_infinite_or_none(kappa):
+def test_check_refuses_a_kappa_that_is_infinite_or_not_a_number(kappa):
     head = head_of(3, torch.float32)
     head.kappa = kappa
-    with pytest.raises(ValueError, match=r"is infinite or no number\. Take one from 208 to 1e"):
+    with pytest.raises(ValueError, match=r"is infinite or not a number\. Take one from 208 to 1e"):
         head.check()
 
 
-@pytest.mark.parametrize(("dtype", "most"), [(torch.bfloat16, 256), (torch.float16, 2048)])
-def test_check_refuses_more_bits_than_the_type_tells_apart(dtype, most):
+@pytest.mark.parametrize(("dtype", "limit"), [(torch.bfloat16, 256), (torch.float16, 2048)])
+def test_check_refuses_more_bits_than_the_type_can_tell_apart(dtype, limit):
     def head(bits):
         return Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits]).to(dtype)
 
-    head(most).check()
-    with pytest.raises(ValueError, match=f"{most + 1} bits are compared here, and {dtype} .* up to {most} bits"):
-        head(most + 1).check()
+    head(limit).check()
+    with pytest.raises(ValueError, match=f"{limit + 1} bits are compared here, and {dtype} .* up to {limit} bits"):
+        head(limit + 1).check()
 
 
 @dtypes
-def test_at_the_most_bits_that_a_narrow_type_allows_a_near_match_is_still_told_from_a_match(dtype):
+def test_with_as_many_bits_as_a_type_allows_a_near_match_still_differs_from_a_match(dtype):
     bits = min(int(2 / torch.finfo(dtype).eps), 300)
     head = Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits]).to(dtype)
     columns = torch.zeros(1, 2 * bits + 1, dtype=dtype)
@@ -250,7 +250,7 @@ def test_at_the_most_bits_that_a_narrow_type_allows_a_near_match_is_still_told_f
 
 @dtypes
 @pytest.mark.parametrize("average", ["ratio", "literal"])
-def test_where_check_is_content_the_weights_are_hard_at_any_number_of_bits(dtype, average):
+def test_if_check_passes_the_weights_are_hard_at_any_number_of_bits(dtype, average):
     for bits, kappa in product(range(1, 33), (least_kappa(dtype), 9999, 1e38)):
         head = Lookup(2 * bits + 1, range(bits), range(bits, 2 * bits), [None], [2 * bits], kappa, average).to(dtype)
         head.check()
@@ -279,34 +279,34 @@ def test_where_check_is_content_the_weights_are_hard_at_any_number_of_bits(dtype
         ({"kappa": 10**400}, "κ is a number above 0"),
         ({"kappa": "9999"}, "'9999' was given"),
         ({"kappa": True}, "True was given"),
-        ({"width": 0}, "A vector has a width of 1 or more, and the width 0 was given"),
-        ({"ask": [0, 8]}, r"ask\[1\] = 8 is no place in a vector of width 8: its places are 0 to 7"),
-        ({"ask": [0]}, "ask and at must name equally many places, at least one; 1 and 2 were given"),
-        ({"ask": [], "at": []}, "ask and at must name equally many places, at least one; 0 and 0 were given"),
+        ({"width": 0}, "The width of a vector must be an integer of at least 1, and 0 was given"),
+        ({"ask": [0, 8]}, r"ask\[1\], a place in a vector of width 8, must be an integer from 0 to 7, and 8 was given"),
+        ({"ask": [0]}, "ask and at must have the same number of places, at least one; 1 and 2 were given"),
+        ({"ask": [], "at": []}, "ask and at must have the same number of places, at least one; 0 and 0 were given"),
         ({"at": [2, 2]}, r"at\[0\] and at\[1\] are the same place, 2"),
-        ({"at": [2, None]}, r"at\[1\] = None is no place"),
-        ({"at": [2, -1]}, r"at\[1\] = -1 is no place"),
-        ({"fetch": [4]}, "fetch and into must name equally many places, at least one; 1 and 2 were given"),
-        ({"fetch": [4, 5.0]}, r"fetch\[1\] = 5.0 is no place"),
-        ({"into": [6, True]}, r"into\[1\] = True is no place"),
+        ({"at": [2, None]}, r"at\[1\], a place in .*, and None was given"),
+        ({"at": [2, -1]}, r"at\[1\], a place in .*, and -1 was given"),
+        ({"fetch": [4]}, "fetch and into must have the same number of places, at least one; 1 and 2 were given"),
+        ({"fetch": [4, 5.0]}, r"fetch\[1\], a place in .*, and 5.0 was given"),
+        ({"into": [6, True]}, r"into\[1\], a place in .*, and True was given"),
         ({"into": [6, 6]}, r"into\[0\] and into\[1\] are the same place, 6"),
     ],
 )
-def test_a_look_up_that_cannot_be_is_refused(change, message):
+def test_a_look_up_with_a_wrong_argument_is_refused(change, message):
     places = {"width": 8, "ask": [0, 1], "at": [2, 3], "fetch": [4, 5], "into": [6, 7]}
     with pytest.raises(ValueError, match=message):
         Lookup(**places | change)
 
 
-def test_an_unknown_average_is_refused_where_the_maps_are_the_readers_own():
+def test_attention_with_given_maps_refuses_an_unknown_average_too():
     one = Readout(torch.ones(1, 1), torch.zeros(1))
     with pytest.raises(ValueError, match="one of ratio, literal, and 'mean' was given"):
         Attention(one, one, one, one, torch.zeros(1), torch.zeros(1), average="mean")
 
 
 @pytest.mark.parametrize("gap", [0, -1, float("nan")])
-def test_a_gap_that_is_none_is_refused(gap):
-    with pytest.raises(ValueError, match=f"gap between .* is above 0, and gap={gap} was given"):
+def test_a_gap_that_is_not_above_0_is_refused(gap):
+    with pytest.raises(ValueError, match=f"gap between .* must be above 0, and gap={gap} was given"):
         least_kappa(torch.float32, gap)
 
 

@@ -43,6 +43,26 @@ def test_a_chapter_has_the_shape_of_every_chapter(path):
     assert book.chapter_faults(path) == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "book/index.ipynb", "book/how-to-read.md"])
+def test_a_list_of_the_chapters_has_the_parts_and_the_order_of_the_contents(page):
+    places = []
+    for part in book.parts():
+        if part.get("numbered"):
+            links = [rf"{Path(entry['file']).name}(?:\.ipynb\)|>)" for entry in part["chapters"]]
+            places += [re.search(sign, text_of(ROOT / page)).start() for sign in (re.escape(part["caption"]), *links)]
+    assert places == sorted(places)
+
+
+def test_a_chapter_that_speaks_of_the_next_or_the_previous_one_links_to_it():
+    names = [path.stem for path in book.chapters()]
+    for previous, name, following in zip(["", *names[:-1]], names, [*names[1:], ""], strict=True):
+        text = text_of(ROOT / f"book/{name}.ipynb")
+        assert set(re.findall(r"\{doc\}`(?:[Tt]he )?previous chapter <([^>]+)>`", text)) <= {previous}, name
+        assert set(re.findall(r"\{doc\}`(?:[Tt]he )?next chapter <([^>]+)>`", text)) <= {following}, name
+        assert following in text.partition("## The next gap")[2], f"{name} does not lead to {following}"
+        assert "last chapter" not in text, f"{name}: is it the previous chapter, or the end of the book?"
+
+
 def test_the_prologue_is_at_most_1200_words_and_sets_no_exercises():
     cells = json.loads((ROOT / "book/why.ipynb").read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")

@@ -1,4 +1,4 @@
-"""Stacks in one number: the same functions over fractions, whole numbers and floats, and how deep each can go."""
+"""Stacks in one number: the same functions over fractions, integers and floats, and how deep each can go."""
 
 import copy
 import pickle
@@ -92,7 +92,7 @@ def test_a_float_holds_as_many_symbols_as_its_bits_allow(base, kind):
 
 
 @each_float
-def test_one_symbol_deeper_is_refused_with_arithmetic_and_depth_named(base, kind):
+def test_one_more_symbol_is_refused_with_a_message_that_names_arithmetic_and_depth(base, kind):
     code = code_of(base, kind)
     full = Stack(code, (0, 1) * (code.depth // 2) + (1,) * (code.depth % 2))
     before = full.value
@@ -105,7 +105,7 @@ def test_one_symbol_deeper_is_refused_with_arithmetic_and_depth_named(base, kind
     assert (full.value, full.depth) == (before, code.depth)
 
 
-def test_the_message_offers_what_holds_more_and_no_base_below_the_least():
+def test_the_message_suggests_what_holds_more_and_no_base_below_the_smallest():
     for base, kind, offer in (
         (4, "float32", 'arithmetic="float64" (26 symbols) or "exact"'),
         (4, "float64", 'arithmetic="exact"'),
@@ -117,7 +117,7 @@ def test_the_message_offers_what_holds_more_and_no_base_below_the_least():
     assert code_of(4, "float64").depth == 26
 
 
-def test_push_alone_refuses_nothing_in_a_base_in_which_floats_round():
+def test_push_alone_refuses_nothing_in_a_base_where_floats_round():
     code, value = code_of(40, "float64"), 0.0
     for _ in range(30):
         value = code.push(value, 1)
@@ -127,7 +127,7 @@ def test_push_alone_refuses_nothing_in_a_base_in_which_floats_round():
 
 
 @pytest.mark.parametrize(("base", "kind"), [case for case in FLOATS if case[0] in (4, 16)])
-def test_in_a_power_of_two_a_float_is_the_fraction_at_every_push_and_pop(base, kind):
+def test_in_a_base_that_is_a_power_of_two_a_float_is_the_exact_fraction_at_every_push_and_pop(base, kind):
     code, exact = code_of(base, kind), code_of(base, "exact")
     for stack in of_length(code.depth)[:60]:
         value = true = 0
@@ -140,7 +140,7 @@ def test_in_a_power_of_two_a_float_is_the_fraction_at_every_push_and_pop(base, k
 
 
 @pytest.mark.parametrize("stack", [(top, *[0, 1] * 5, bottom) for top in (0, 1) for bottom in (0, 1)])
-def test_push_by_itself_refuses_to_round_away_the_bottom(stack):
+def test_push_by_itself_refuses_to_round_the_bottom_away(stack):
     code = code_of(4, "float32")
     value = code.encode(stack)
     for symbol in (0, 1):
@@ -184,12 +184,12 @@ def wander(code, steps):
     return None
 
 
-def test_in_base_4_it_is_depth_and_not_the_number_of_pops():
+def test_in_base_4_the_depth_matters_and_the_number_of_pops_does_not():
     assert wander(code_of(4, "float32"), 30_000) is None
     assert wander(code_of(16, "float64"), 10_000) is None
 
 
-def test_a_stack_notices_when_roundings_have_added_up():
+def test_a_stack_notices_when_rounding_errors_have_added_up():
     code = code_of(90, "float64")
     assert wander(code, 30_000) is not None
     stack = Stack(code, [1, 0])
@@ -199,7 +199,7 @@ def test_a_stack_notices_when_roundings_have_added_up():
 
 
 @pytest.mark.parametrize("base", [4, 40])
-def test_whole_numbers_and_fractions_hold_a_thousand_symbols(base):
+def test_integers_and_fractions_hold_a_thousand_symbols(base):
     draw = Random(base)
     symbols = [draw.getrandbits(1) for _ in range(1000)]
     for code in (code_of(base, "exact"), Cantor.of(base, PAPER[base], arithmetic="scaled", places=1000)):
@@ -215,7 +215,7 @@ def test_whole_numbers_and_fractions_hold_a_thousand_symbols(base):
 
 
 @each_kind
-def test_the_number_of_a_stack_is_what_its_pushes_give(base, kind):
+def test_the_number_of_a_stack_is_the_result_of_its_pushes(base, kind):
     code = code_of(base, kind)
     for stack in stacks(min(6, code.depth or 6)):
         value = 0 * code.unit
@@ -243,7 +243,7 @@ def test_an_empty_stack_stays_empty():
 @pytest.mark.parametrize(
     "value", [Fraction(1, 2), 1, 2, Fraction(1, 3), Fraction(-1, 4), Fraction(1, 16), Fraction(49, 64), 10**30]
 )
-def test_a_number_that_is_no_stack_is_refused(value):
+def test_a_number_that_does_not_encode_a_stack_is_refused(value):
     with pytest.raises(ValueError, match="is not the number of a stack in base 4"):
         Cantor().decode(value)
 
@@ -258,25 +258,25 @@ def test_a_number_that_is_no_stack_is_refused(value):
         (lambda: Cantor(4, (1, 3, 5)), r"\(1, 3, 5\)"),
         (lambda: Cantor(4, (3, 1)), r"\(3, 1\)"),
         (lambda: Cantor(4, 3), "digits=3 was given"),
-        (lambda: Cantor(4.0, (1, 3)), "whole numbers"),
+        (lambda: Cantor(4.0, (1, 3)), "The digits are integers"),
         (lambda: Cantor(arithmetic="float16"), "one of exact, scaled, float32, float64, and 'float16'"),
         (lambda: Cantor(arithmetic="scaled"), "Give places=K"),
         (lambda: Cantor(places=5), "Give places=K"),
-        (lambda: Cantor(arithmetic="scaled", places=0), "1 or more, and 0 was given"),
+        (lambda: Cantor(arithmetic="scaled", places=0), "places must be an integer of at least 1, and 0 was given"),
         (lambda: Cantor(arithmetic="scaled", places=2.5), "2.5 was given"),
         (lambda: Cantor.of(4, 0.3), "ρ = 0.3 was given"),
         (lambda: Cantor.of(4, 1), "the first at least 1"),
-        (lambda: Cantor.of(4, float("nan")), "4ρ has to be a whole number, such as 2 for ρ = 1/2, and ρ = nan was"),
+        (lambda: Cantor.of(4, float("nan")), "4ρ must be an integer, such as 2 for ρ = 1/2, and ρ = nan was"),
         (lambda: Cantor.of(4, float("inf")), "ρ = inf was given"),
         (lambda: Cantor.of(4, "x"), "ρ = x was given"),
-        (lambda: Cantor.of("4", 0.5), "A base is a whole number, such as 4, and '4' was given"),
+        (lambda: Cantor.of("4", 0.5), "The base is an integer, such as 4, and '4' was given"),
         (lambda: Cantor.of(4, 0.5, arithmetic=["x"]), r"one of exact, scaled, float32, float64, and \['x'\]"),
         (lambda: Cantor().push(0.1, 1), 'With arithmetic="exact" a stack is a Fraction, and 0.1 was given. Take one'),
         (lambda: Cantor().pop(0.75), "a stack is a Fraction, and 0.75 was given"),
         (lambda: Cantor().decode(0.75), "a stack is a Fraction, and 0.75 was given"),
-        (lambda: Cantor(arithmetic="scaled", places=3).top(0.5), "a stack is a whole number, and 0.5 was given"),
+        (lambda: Cantor(arithmetic="scaled", places=3).top(0.5), "a stack is an integer, and 0.5 was given"),
         (lambda: Cantor(arithmetic="float32").nonempty("1"), "a stack is a number, and '1' was given"),
-        (lambda: Cantor().push(Fraction(0), 2), "holds 0 and 1, and 2 was pushed"),
+        (lambda: Cantor().push(Fraction(0), 2), "The symbols on a stack are 0 and 1, and 2 was pushed"),
         (lambda: Cantor().push(Fraction(0), "1"), "'1' was pushed"),
         (lambda: Cantor().encode([0, 1, None]), "None was pushed"),
         (lambda: Stack(Cantor(), "01"), "'1' was pushed"),

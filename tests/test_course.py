@@ -12,7 +12,8 @@ import slides
 import book
 import turing
 from book import ROOT
-from turing.check import CHAPTERS, exercises, grading
+from turing import grading
+from turing.exercises import CHAPTERS, exercises
 
 CELLS = {cell["id"]: cell for cell in nbformat.read(course.PAGE, as_version=4).cells}
 WORDS = "\n".join(cell.source for cell in CELLS.values() if cell.cell_type == "markdown")
@@ -35,7 +36,7 @@ def part(lecture, name):
 
 def chapters_of(text):
     """The chapters that a text names, each with what it says until the next."""
-    pieces = re.split(r"\{doc\}`[^`<]+ <(\w+)>`,?", text)[1:]
+    pieces = re.split(r"\{doc\}`[^`<]+ <([^`>]+)>`,?", text)[1:]
     return list(zip(pieces[::2], pieces[1::2], strict=True))
 
 
@@ -48,6 +49,12 @@ def texts(chapter, kind):
 @pytest.mark.parametrize("name", course.cells())
 def test_a_list_of_the_page_is_what_the_notebooks_say(name):
     assert CELLS[name].source == course.cells()[name], "run make refresh"
+
+
+def test_the_chapters_with_exercises_are_the_chapters_of_the_contents_in_their_order():
+    assert list(CHAPTERS) == [path.stem for path in book.chapters()]
+    answered = {path.stem for path in (ROOT / "tests/wrong_answers").glob("*.py")}
+    assert answered == set(CHAPTERS)
 
 
 def test_no_exercise_and_no_open_problem_is_missing():
@@ -133,7 +140,7 @@ def test_library_and_page_point_at_each_other():
     for name in grading.__all__:
         thing = getattr(grading, name)
         assert "Chapter: :doc:`/book/teaching`." in thing.__doc__
-        assert re.search(rf"\{{py:\w+\}}`turing\.check\.grading\.{name}`", WORDS), name
+        assert re.search(rf"\{{py:\w+\}}`turing\.grading\.{name}`", WORDS), name
 
 
 @pytest.mark.parametrize("slide", slides.SLIDES, ids=lambda slide: slide.name)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import turing
 from paper import BALANCED
-from turing.dnf import DNF, MOST_VARIABLES, Transition
+from turing.dnf import DNF, MAX_VARIABLES, Transition
 from turing.layout import Layout, state_vector
 from turing.machine import TuringMachine
 
@@ -106,7 +106,7 @@ def test_parity_of_ten_variables_is_exact_and_has_a_clause_for_every_other_row()
     assert (len(net), len(net.clauses)) == (2, 512)
 
 
-def test_a_table_is_a_text_or_any_sequence_of_bits():
+def test_a_table_is_a_string_or_any_sequence_of_bits():
     given = ["0111", [0, 1, 1, 1], (False, True, True, True), [0.0, 1.0, 1.0, 1.0], list("0111"), iter([0, 1, 1, 1])]
     for table in (*given, torch.tensor([0, 1, 1, 1])):
         assert DNF.of_table(table, "a b").clauses == ("-1", "1-")
@@ -126,7 +126,7 @@ def test_exclusive_tables_are_merged_only_if_two_layers_are_enough():
         assert values(net) == [float(bit) for bit in f"{number:08b}"]
 
 
-def test_tables_of_one_value_have_no_clause_or_one():
+def test_a_table_of_one_value_has_no_clause_or_one():
     for n in range(1, 5):
         assert DNF.of_table("0" * 2**n).clauses == ()
         assert DNF.of_table("1" * 2**n).clauses == ("-" * n,)
@@ -148,7 +148,7 @@ def test_the_or_of_clauses_is_nor_and_not_or_a_sum_if_they_exclude_each_other():
     assert values(deep) == values(flat) == values(DNF(["1-", "01"], exclusive=False)) == [0, 1, 1, 1]
 
 
-def test_no_clause_is_never_true_and_a_clause_without_literals_always():
+def test_no_clauses_are_never_true_and_a_clause_without_literals_is_always_true():
     for exclusive in (None, True, False):
         assert values(DNF([], "a b", exclusive=exclusive)) == [0, 0, 0, 0]
         assert values(DNF(["--"], "a b", exclusive=exclusive)) == [1, 1, 1, 1]
@@ -162,7 +162,7 @@ def test_a_clause_given_twice_counts_once():
     assert values(net) == [0, 1, 1, 1]
 
 
-def test_many_variables_are_no_trouble_when_the_clauses_are_given():
+def test_clauses_may_have_many_variables():
     names = [f"v{i}" for i in range(200)]
     net = DNF(["1" * 100 + "-" * 100, "-" * 99 + "0" + "0" * 100], names)
     x = torch.zeros(3, 200)
@@ -192,7 +192,7 @@ clause_lists = st.integers(0, 5).flatmap(lambda n: st.lists(st.text("01-", min_s
 
 @given(clause_lists)
 @settings(max_examples=120, deadline=None)
-def test_any_clauses_are_true_where_one_of_them_is(clauses):
+def test_a_network_of_clauses_is_true_where_one_of_them_is(clauses):
     wanted = [float(any(fits(clause, row) for clause in clauses)) for row in true_rows("-" * len(clauses[0]))]
     for exclusive in (None, False):
         assert values(DNF(clauses, exclusive=exclusive)) == wanted
@@ -200,15 +200,15 @@ def test_any_clauses_are_true_where_one_of_them_is(clauses):
 
 @given(clause_lists)
 @settings(max_examples=120, deadline=None)
-def test_clauses_that_can_be_true_together_are_found_with_an_input_that_shows_it(clauses):
+def test_clauses_that_can_be_true_together_are_found_with_an_input_on_which_they_are(clauses):
     if not overlap(clauses):
         assert len(DNF(clauses)) == len(DNF(clauses, exclusive=True)) == 2
         return
     assert len(DNF(clauses)) == 3
     with pytest.raises(ValueError, match="do not exclude each other") as caught:
         DNF(clauses, exclusive=True)
-    one, other, said = re.match(r"The clauses (\S+) and (\S+) do .* for (.*)\. Leave", str(caught.value)).groups()
-    names, row = zip(*(pair.split("=") for pair in said.split()), strict=True)
+    one, other, values = re.match(r"The clauses (\S+) and (\S+) do .* for (.*)\. Leave", str(caught.value)).groups()
+    names, row = zip(*(pair.split("=") for pair in values.split()), strict=True)
     assert list(names) == [f"x{i}" for i in range(len(clauses[0]))]
     assert one != other
     assert {one, other} <= set(clauses)
@@ -301,18 +301,18 @@ def test_an_expression_becomes_these_clauses(expression, variables, clauses):
     assert (" ".join(net.variables), list(net.clauses)) == (variables, clauses)
 
 
-def test_variables_may_be_given_in_another_order_and_with_more():
+def test_variables_may_be_given_in_another_order_and_there_may_be_more():
     net = DNF.of_expression("b & ~a", "a unused b")
     assert net.clauses == ("0-1",)
 
 
 def test_an_expression_may_have_sixteen_variables_and_a_thousand_terms():
-    parity = DNF.of_expression(" ^ ".join(f"x{i}" for i in range(MOST_VARIABLES)))
+    parity = DNF.of_expression(" ^ ".join(f"x{i}" for i in range(MAX_VARIABLES)))
     assert (len(parity), len(parity.clauses)) == (2, 2**15)
     assert DNF.of_expression(" or ".join(["a & b", "b & ~c"] * 500)).clauses == ("-10", "11-")
 
 
-def test_an_expression_is_read_and_never_run(capsys):
+def test_an_expression_is_parsed_and_never_run(capsys):
     for expression in (
         "print(1)",
         "__import__('os')",
@@ -359,7 +359,7 @@ def test_the_transition_of_a_zoo_machine_is_its_table(name, dtype):
     assert torch.equal(hidden[:, layout.width :], torch.eye(len(x), dtype=dtype))  # one detector fires, its own
 
 
-def test_where_delta_is_undefined_nothing_comes_out_but_the_positions():
+def test_where_delta_is_undefined_only_the_positions_come_out():
     layout = state_vector(BALANCED, bits=7)
     x, _ = vectors(BALANCED, layout, torch.float32)
     out = Transition(BALANCED, layout)(x)
@@ -404,7 +404,7 @@ def test_only_the_second_matrix_depends_on_delta():
     assert torch.equal(second(x), expected)
 
 
-def test_a_layout_may_have_more_than_the_machine_and_in_another_order():
+def test_a_layout_may_have_more_names_than_the_machine_and_in_another_order():
     wide = Layout(
         more=2,
         scr5=["L", "N", "R"],
@@ -418,7 +418,7 @@ def test_a_layout_may_have_more_than_the_machine_and_in_another_order():
     assert torch.equal(Transition(BALANCED, wide)(x), expected)
 
 
-def test_a_vector_without_positions_is_cleared_but_for_the_result():
+def test_a_vector_without_positions_is_cleared_except_for_the_result():
     layout = Layout(st=BALANCED.states, sym1=BALANCED.symbols, sym2=BALANCED.symbols, scr5=["R", "L"])
     assert Transition(BALANCED, layout)[1].weight[:, : layout.width].count_nonzero() == 0
 
@@ -435,7 +435,7 @@ def test_names_with_spaces_in_them_have_detectors_too():
 # Bad input.
 
 WRITE = "is not a Boolean expression. Write it with names, & | ^ ~ and brackets, as in a & ~b | c."
-KNOWN = "which is not Boolean. Names, 0, 1, & | ^ ~, and, or, not and brackets are."
+KNOWN = "which is not Boolean. Use names, 0, 1, & | ^ ~, and, or, not, and brackets."
 BAD = {
     "a table of three rows": (
         lambda: DNF.of_table("011"),
@@ -450,17 +450,17 @@ BAD = {
     "a table for other variables": (
         lambda: DNF.of_table("0110", "a b c"),
         ValueError,
-        "The 3 variables a b c have a truth table of 8 rows, and 4 were given.",
+        "A truth table of the 3 variables a b c has 8 rows, and 4 were given.",
     ),
     "a table that is a number": (
         lambda: DNF.of_table(0b0110),
         TypeError,
-        "A truth table is a text such as '0110' or a list, and 6 was given.",
+        "A truth table is a string such as '0110' or a list, and 6 was given.",
     ),
     "a table that is nothing": (
         lambda: DNF.of_table(None),
         TypeError,
-        "A truth table is a text such as '0110' or a list, and None was given.",
+        "A truth table is a string such as '0110' or a list, and None was given.",
     ),
     "two variables with one name": (
         lambda: DNF.of_table("0110", "a a"),
@@ -485,24 +485,24 @@ BAD = {
     "a variable that is not among those given": (
         lambda: DNF.of_expression("a & d | e", "a b c"),
         ValueError,
-        "'a & d | e' has the variable d, which is none of those given: a b c.",
+        "'a & d | e' has the variable d, which is not one of those given: a b c.",
     ),
     "seventeen variables": (
         lambda: DNF.of_expression(" & ".join(f"x{i}" for i in range(17))),
         ValueError,
-        "17 variables have a truth table of 2^17 rows; at most 16 variables are tried. "
+        "The truth table of 17 variables has 2^17 rows; at most 16 variables are allowed. "
         "Give the clauses themselves: DNF([...], variables).",
     ),
     "seventeen given variables": (
         lambda: DNF.of_expression("x1", [f"x{i}" for i in range(17)]),
         ValueError,
-        "17 variables have a truth table of 2^17 rows; at most 16 variables are tried. "
+        "The truth table of 17 variables has 2^17 rows; at most 16 variables are allowed. "
         "Give the clauses themselves: DNF([...], variables).",
     ),
     "no clauses and no variables": (
         lambda: DNF([]),
         ValueError,
-        "With no clause, the variables must be named, such as DNF([], 'a b').",
+        "If there are no clauses, the variables must be named, such as DNF([], 'a b').",
     ),
     "a clause without its list": (
         lambda: DNF("10-"),
@@ -517,7 +517,7 @@ BAD = {
     "a number of variables": (
         lambda: DNF(["1-0"], 3),
         TypeError,
-        "Variables are a text such as 'a b' or a list of names, and 3 was given.",
+        "Variables are a string such as 'a b' or a list of names, and 3 was given.",
     ),
     "a clause that is too long": (
         lambda: DNF(["10", "1-1"]),
@@ -543,7 +543,7 @@ BAD = {
         lambda: DNF(["01-", "10-", "--1"], "a b c", exclusive=True),
         ValueError,
         "The clauses 01- and --1 do not exclude each other: both are true for a=0 b=1 c=1. "
-        "Leave exclusive out, and the network has a third layer.",
+        "Leave exclusive out, and the network will have a third layer.",
     ),
     "a vector of the wrong width": (
         lambda: DNF(["1-0"])(torch.zeros(4, 2)),
@@ -553,37 +553,37 @@ BAD = {
     "an expression that goes on": (
         lambda: DNF.of_expression("a + b & " + "c" * 100),
         ValueError,
-        f"'a + b & {'c' * 71}…' has the part 'a + b', {KNOWN}",
+        f"'a + b & {'c' * 71}…' contains 'a + b', {KNOWN}",
     ),
     "a layout without the states": (
         lambda: Transition(BALANCED, Layout(sym1=BALANCED.symbols)),
         ValueError,
         "The layout has no slice 'st' with the labels I R M V F T. "
-        "turing.layout.state_vector(machine, bits) makes one that fits.",
+        "turing.layout.state_vector(machine, bits) returns a layout that has them all.",
     ),
     "a layout of states without names": (
         lambda: Transition(BALANCED, Layout(st=6)),
         ValueError,
         "The layout has no slice 'st' with the labels I R M V F T. "
-        "turing.layout.state_vector(machine, bits) makes one that fits.",
+        "turing.layout.state_vector(machine, bits) returns a layout that has them all.",
     ),
     "a layout of another machine": (
         lambda: Transition(BALANCED, Layout(st=BALANCED.states, sym1=["0", "1"])),
         ValueError,
         "The layout has no slice 'sym1' with the labels E B ( ) *. "
-        "turing.layout.state_vector(machine, bits) makes one that fits.",
+        "turing.layout.state_vector(machine, bits) returns a layout that has them all.",
     ),
     "a layout without a symbol to write": (
         lambda: Transition(BALANCED, Layout(st=BALANCED.states, sym1=BALANCED.symbols)),
         ValueError,
         "The layout has no slice 'sym2' with the labels E B ( ) *. "
-        "turing.layout.state_vector(machine, bits) makes one that fits.",
+        "turing.layout.state_vector(machine, bits) returns a layout that has them all.",
     ),
     "a layout without a direction": (
         lambda: Transition(BALANCED, Layout(st=BALANCED.states, sym1=BALANCED.symbols, sym2=BALANCED.symbols, scr5=2)),
         ValueError,
         "The layout has no slice 'scr5' with the labels R L. "
-        "turing.layout.state_vector(machine, bits) makes one that fits.",
+        "turing.layout.state_vector(machine, bits) returns a layout that has them all.",
     ),
     "a layout with detectors already": (
         lambda: Transition(BALANCED, state_vector(BALANCED, 2) + Layout(det=1)),
@@ -605,7 +605,7 @@ for wrong in (2, -1, 0.5, "2", " ", "", "01", None):
     BAD[f"a table with {wrong!r} in it"] = (
         lambda wrong=wrong: DNF.of_table([0, wrong, 1, 0]),
         ValueError,
-        f"A truth table holds 0 and 1, and {wrong!r} was given.",
+        f"The values of a truth table are 0 and 1, and {wrong!r} was given.",
     )
 for wrong in ("width", "name", "slices", "_a", "__import__"):
     BAD[f"a variable called {wrong}"] = (
@@ -617,7 +617,7 @@ for wrong in (None, 3, b"a", ["a"], True):
     BAD[f"the expression {wrong!r}"] = (
         lambda wrong=wrong: DNF.of_expression(wrong),
         TypeError,
-        f"A Boolean expression is a text such as 'a & ~b | c', and {wrong!r} was given.",
+        f"A Boolean expression is a string such as 'a & ~b | c', and {wrong!r} was given.",
     )
 for wrong in (
     "",
@@ -666,7 +666,7 @@ for wrong, part in {
     BAD[f"the expression {wrong!r}"] = (
         lambda wrong=wrong: DNF.of_expression(wrong),
         ValueError,
-        f"{wrong!r} has the part {part!r}, {KNOWN}",
+        f"{wrong!r} contains {part!r}, {KNOWN}",
     )
 
 

@@ -2,23 +2,28 @@
 
 import re
 from copy import deepcopy
+from fractions import Fraction
 from itertools import product
 
 import pytest
 import torch
+from every_kind import EveryKind
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from row_of_cells import RowOfCells
 from torch import nn
 
 import turing
 from turing import Layout, show
 from turing.adders import FullAdder, HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
+from turing.attention import Lookup
 from turing.dnf import DNF, Transition
-from turing.equations.rows import MOST_INPUTS
 from turing.gates import AND, NAND, NOR, NOT, OR, XOR, Layer, Readout, embed
 from turing.layout import state_vector
+from turing.modules import Convolution, Rational
+from turing.views.rows import MAX_INPUTS
 
-AB, ABC = Layout(a=1, b=1), Layout(a=1, b=1, c=1)
+AB, ABC, X = Layout(a=1, b=1), Layout(a=1, b=1, c=1), Layout(x=1)
 HALF_ADDER = """\
 layer 1 of 3
 a ← ReLU(a + b − 1)   AND(a, b)
@@ -330,10 +335,10 @@ def test_rounding_that_adds_up_over_many_layers_takes_the_names_away():
 
 
 def test_functions_of_more_inputs_than_a_table_can_hold_are_left_unnamed_and_their_gates_are_not():
-    for k in (MOST_INPUTS, MOST_INPUTS + 1, 1000):
+    for k in (MAX_INPUTS, MAX_INPUTS + 1, 1000):
         (line,) = show(NAND(k)).layers[1]
         assert line.gate == "NOT(h1)"
-        assert bool(line.of_inputs) == (k <= MOST_INPUTS)
+        assert bool(line.of_inputs) == (k <= MAX_INPUTS)
 
 
 def test_long_rows_are_cut_and_say_how_long_they_are():
@@ -408,7 +413,7 @@ def test_a_relu_after_a_layer_without_one_is_shown_even_where_the_weights_are_th
 
 @pytest.mark.parametrize(("weight", "name"), [(1, "AND"), (0.9, "0.9·AND"), (1.1, ""), (1.01, "")])
 def test_a_gate_of_more_inputs_than_a_truth_table_is_tried_for_is_named_by_the_rule_alone(weight, name):
-    gate = AND(MOST_INPUTS + 2)
+    gate = AND(MAX_INPUTS + 2)
     gate.weight.data[0, 0] = weight
     assert show(gate).layers[0][0].gate.split("(")[0] == name
 
@@ -431,28 +436,139 @@ def transformer():
         ("initial", "scr2 ← scr2 + (sym1 of the cell of the word with pos2 = pos3, and 1 among sym1, else 0)"),
     ],
 )
-def test_a_head_is_told_as_the_look_up_that_its_numbers_are(transformer, name, expected):
+def test_a_head_is_described_as_the_look_up_that_its_numbers_are(transformer, name, expected):
     assert str(show(transformer.pipeline[name])) == expected
 
 
 @pytest.mark.parametrize("part", ["query", "key", "value", "write"])
 @pytest.mark.parametrize("numbers", ["weight", "bias"])
-def test_a_head_with_another_number_is_no_look_up(transformer, part, numbers):
+def test_a_head_with_another_number_is_not_a_look_up(transformer, part, numbers):
     head = deepcopy(transformer.pipeline["last"])
     with torch.no_grad():
         getattr(getattr(head, part), numbers).view(-1)[0] += 0.25
-    assert "these numbers are no look-up by bits" in str(show(head))
+    assert "these numbers are not a look-up by bits" in str(show(head))
 
 
-def test_a_head_whose_kappa_leaves_a_weight_to_a_miss_is_no_look_up(transformer):
+def test_a_head_whose_kappa_leaves_a_weight_to_a_miss_is_not_a_look_up(transformer):
     head = deepcopy(transformer.pipeline["last"])
     head.kappa = 20.0
-    assert "these numbers are no look-up by bits" in str(show(head))
+    assert "these numbers are not a look-up by bits" in str(show(head))
 
 
-def test_a_compiled_network_is_told_module_by_module(transformer):
+def test_a_compiled_network_is_shown_module_by_module(transformer):
     shown = show(transformer)
     assert len(shown.layers) == len(shown.headings) == 2 + 1 + 7 * 8 + 1 + 10 + 3
     assert shown.headings[0] == "transition, Transition, layer 1 of 2"
     assert shown.headings[-1] == "combine, CombineSymbols"
     assert "MAJ(pos3[6], scr4[visited], add[6])" in str(shown)
+
+
+# The other kinds of module, and networks of every construction.
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("strict", "found ← found + (content of the earlier column with address = ask, else 0)"),
+        ("cross", "found ← found + (content of the cell of the word with address = ask, else 0)"),
+    ],
+)
+def test_a_look_up_says_what_it_looks_at(mask, expected):
+    x = Layout(ask=2, address=2, content=1, found=1)
+    head = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found, mask=mask)
+    assert str(show(head, x)) == expected
+
+
+def test_a_network_of_every_kind_is_shown_module_by_module():
+    assert (
+        str(show(EveryKind()))
+        == """\
+swap, Layer
+ask[0] ← ReLU(ask[1])   COPY(ask[1])
+
+near, Lookup
+ask    ← ask + (tok of the earlier column with at = ask, else 0)
+
+nearest, Attention
+query  ← ask[0]
+key    ← 2 at[0] − 1
+value  ← 3 tok[a]
+share  ← hardmax(−|query · key|) over the columns so far
+found  ← found + Σ share · value
+
+back, Attention
+query  ← ask[0]
+key    ← 2 at[0] − 1
+value  ← 3 tok[a]
+share  ← hardmax(query · key) over the column 4 back
+found  ← found + Σ share · value
+
+hash, Norm
+at     ← (at − mean at) / ‖at − mean at‖
+
+choose, Argmax
+tok    ← one-hot at the maximum of tok
+
+forget, Rational
+ask[0] ← σ(0.25 ask[0] + 1)
+ask[1] ← 0
+at     ← 0
+tok    ← 0
+found  ← 0"""
+    )
+
+
+def test_a_head_that_is_not_a_look_up_shows_its_maps(transformer):
+    head = deepcopy(transformer.pipeline["visited"])
+    head.kappa = 20.0
+    lines = dict(show(head).layers[0][i][:2] for i in range(len(show(head).layers[0])))
+    assert lines["query[0]"] == "2 pos3[0] − 1"
+    assert lines["key[0]"] == "pos2[0] − 0.5"
+    assert lines["null key"] == "(0, 0, 0, 0, 0, 0, 0, 3)"
+    assert lines["share"] == "softmax(20 query · key) over the columns so far and the null key"
+    assert lines["scr4[visited]"] == "scr4[visited] + Σ share · value"
+
+
+def test_the_rows_of_a_convolution_name_the_neighbours_and_their_gates():
+    x, weight = Layout(st=["A", "B"]), torch.zeros(2, 2, 3)
+    weight[0, 0, 0] = weight[0, 1, 2] = weight[1, 1, 1] = 1
+    cells = Convolution(weight, torch.tensor([-1.0, 0]), "relu", [x, x])
+    assert str(show(cells)) == "st[A] ← ReLU(left st[A] + right st[B] − 1)   AND(left st[A], right st[B])"
+    twice = show(
+        nn.Sequential(cells, Layer([[-1, 0]], [1]), Convolution(torch.ones(1, 1, 5), torch.zeros(1))), [x, x, *[X] * 2]
+    )
+    assert twice.layers[1][0].of_inputs == "NAND(left st[A], right st[B])"
+    assert twice.layers[2][0].value == "left2 x + left x + x + right x + right2 x"
+
+
+def test_a_row_of_cells_is_shown_as_the_rules_of_its_machine():
+    text = str(show(RowOfCells(turing.zoo["bb2"])))
+    assert "det[A 0] ← ReLU(sym[0] + st[A] − 1)             AND(sym[0], st[A])" in text
+    assert "st[B]    ← ReLU(left det[A 0] + right det[A 1])" in text
+
+
+def test_exact_numbers_are_fractions_where_six_digits_do_not_hold_them():
+    rows = {0: {0: Fraction(1, 3), 1: Fraction(-1, 40), None: Fraction(-2, 7)}}
+    assert show(Rational(AB, Layout(y=1), rows)).layers[0][0].value == "σ(1/3 a − 0.025 b − 2/7)"
+    assert show(Rational(AB, Layout(y=1), rows, "none", arithmetic="float32")).layers[0][0].value == (
+        "0.333333 a − 0.025 b − 0.285714"
+    )
+
+
+def test_a_layer_of_sigma_leaves_out_places_that_keep_their_name_wherever_they_stand():
+    layer = Rational(AB, Layout(c=1, a=1, b=1), {0: {0: 2}, 1: {0: 1}, 2: {1: 1}}, "clamp")
+    assert show(layer).layers == ((("c", "σ(2 a)", "", ""),),)
+
+
+def test_a_clamp_after_a_layer_that_may_exceed_it_is_shown_even_where_the_weights_are_the_identity():
+    same = Rational(AB, AB, {0: {0: 1}, 1: {1: 1}}, "clamp", arithmetic="float32")
+    assert show(same).layers == ((),)
+    assert [line.value for line in show(nn.Sequential(embed(2), same)).layers[1]] == ["σ(a)", "σ(b)"]
+
+
+def test_ss95_is_shown_layer_by_layer_alike_in_exact_arithmetic_and_in_floats():
+    exact, floats = (show(turing.compile(turing.zoo["bb2"], "ss95", arithmetic=kind)) for kind in ("exact", "float64"))
+    assert exact == floats
+    assert exact.headings == ("F4, Rational", "F3, Rational", "F2, Rational", "F1, Rational")
+    assert exact.layers[0][0] == ("one[0]", "σ(4 q[0] − 2)", "", "")
+    assert exact.layers[3][0] == ("q[0]", "σ(noop[0] + push0[0] + push1[0] + pop[0])", "", "")

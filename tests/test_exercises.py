@@ -10,9 +10,9 @@ import nbformat
 import pytest
 
 import turing
-from turing.check import CHAPTERS, exercises, first_failure
-from turing.check.machines import cut
-from turing.check.weights import WeightPuzzle
+from turing.exercises import CHAPTERS, exercises, first_failure
+from turing.exercises.machines import abbreviate
+from turing.exercises.weights import WeightPuzzle
 
 ROOT = Path(__file__).parent.parent
 EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in exercises(chapter)]
@@ -99,7 +99,7 @@ def test_at_least_two_wrong_answers_fail_and_the_check_says_where(chapter, name)
     assert len(wrong) >= 2
     for answer in wrong:
         assert (first_failure(answer) or "").startswith(answer.__doc__), answer.__code__.co_name
-    where = r"word.*step" if chapter == "00_machines" else r"^For \w+=\w"
+    where = r"word.*step" if chapter == "machines" else r"^For \w+=\w"
     assert any(re.search(where, first_failure(answer)) for answer in wrong)
 
 
@@ -162,7 +162,7 @@ AWAY = {("A", s): ("A", "1", 1) for s in "01_"}
         (machine(AWAY), "step 10000  A  …1111111111"),
         (machine(AWAY, blank="0"), "The blank '0' is a letter of the words too"),
         (machine({("A", "0"): ("T", "0", 0)}, "0", "1"), "The blank '0' is a"),
-        (machine({("A", "_"): ("T", "_", 0)}), "no rule of it mentions '0'"),
+        (machine({("A", "_"): ("T", "_", 0)}), "none of its rules mentions '0'"),
         (printing(), "returned None"),
         (partial(dict), "No exercise has this name"),
         (turing.TuringMachine(AWAY, "A", {"T"}, "_"), "was given an object of type TuringMachine"),
@@ -219,9 +219,9 @@ def test_a_long_tape_is_cut_around_the_head_whatever_the_state_is_called(state):
 def test_a_configuration_is_cut_on_both_sides_of_the_head():
     delta = {("A", "1"): ("A", "1", 1)}
     at_20, at_50, at_80 = (list(turing.TuringMachine(delta, "A", (), "1").trace("1" * 90, 80))[i] for i in (20, 50, 80))
-    assert cut(at_20) == f"A  {'1' * 20}[1]{'1' * 25}…"
-    assert cut(at_50) == f"A  …{'1' * 24}[1]{'1' * 21}…"
-    assert cut(at_80) == f"A  …{'1' * 36}[1]{'1' * 9}"
+    assert abbreviate(at_20) == f"A  {'1' * 20}[1]{'1' * 25}…"
+    assert abbreviate(at_50) == f"A  …{'1' * 24}[1]{'1' * 21}…"
+    assert abbreviate(at_80) == f"A  …{'1' * 36}[1]{'1' * 9}"
 
 
 @pytest.mark.parametrize(("encoding", "shown"), [("ascii", rb"\u03b4 \ud800"), ("utf-8", "δ ".encode() + rb"\ud800")])

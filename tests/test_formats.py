@@ -1,4 +1,4 @@
-"""Machines as text: every form of every format, round trips, and what each bad text is told."""
+"""Machines as text: every form of every format, round trips, and the error for each bad text."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ def example(name: str) -> str:
 
 
 def outcome(function, *arguments):
-    """What the function returns, or what its FormatError says. Any other exception fails the test."""
+    """What the function returns, or the message of its FormatError. Any other exception fails the test."""
     try:
         return function(*arguments), None
     except FormatError as error:
@@ -154,7 +154,7 @@ def test_every_example_has_its_machine():
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_every_form_is_read_as_the_machine_it_means(name):
+def test_every_form_is_read_as_the_machine_that_it_means(name):
     assert TuringMachine.parse(example(name)) == EXPECTED[name]
 
 
@@ -208,7 +208,7 @@ def test_a_row_without_rules_jams_and_keeps_its_place():
     assert dumps(jams, "bbchallenge") == "1RC---_------_------"
 
 
-def test_a_column_without_rules_is_a_symbol_all_the_same():
+def test_a_column_without_rules_is_still_a_symbol():
     assert parse("1RA------").symbols == ("0", "1", "2")
     assert dumps(parse("1RA------"), "bbchallenge") == "1RA------"
 
@@ -222,12 +222,12 @@ def test_a_name_that_means_something_in_yaml_is_quoted(name):
 
 
 @pytest.mark.parametrize("name", ["<", "<?xml", "{", '{"', "1RB", "table:"])
-def test_a_first_state_that_looks_like_another_format_misleads_nobody(name):
+def test_a_first_state_that_looks_like_another_format_does_not_mislead_the_detection(name):
     m = TuringMachine({(name, "_"): ("0", "_", 1), ("0", "_"): (name, "_", 1)}, "0", set(), "_")
     assert parse(dumps(m, "morphett")) == m
 
 
-def test_wildcards_stand_for_the_alphabet_that_is_given_too():
+def test_wildcards_also_stand_for_the_symbols_of_a_given_alphabet():
     assert parse("0 * * r 0", alphabet="ab").symbols == ("_", "a", "b")
     shortcuts = parse(example("shortcuts.jff"), alphabet=["z"])
     assert shortcuts.delta["find", "z"] == ("find", "z", 1)
@@ -259,7 +259,7 @@ def machines(draw) -> TuringMachine:
     rules = st.tuples(st.sampled_from(states), st.sampled_from(symbols), st.sampled_from(moves))
     delta = draw(st.dictionaries(keys, rules, min_size=1, max_size=20))
     used = [state for (source, _), (target, _, _) in delta.items() for state in (source, target)]
-    if draw(st.booleans()):  # as most formats want it: no halting state that no rule reaches
+    if draw(st.booleans()):  # as most formats require: every halting state is reached by a rule
         halting &= set(used)
     initial = draw(st.sampled_from(sorted({*used, *halting})))
     extra = symbols if draw(st.booleans()) else symbols[:1]
@@ -287,7 +287,7 @@ def test_json_holds_a_machine_that_is_too_large_for_the_other_formats():
         dumps(LONG.rename({}, {"0": "_"}), "morphett")
 
 
-def test_a_machine_that_is_too_large_for_json_is_told_so():
+def test_a_machine_that_is_too_large_for_json_is_refused():
     m = LONG.rename({LONG_NAME: "x" * LIMIT})
     message = r"json cannot hold this machine: it would take 30,\d+,\d+ characters, and at most 10,000,000 are read."
     with pytest.raises(FormatError, match=f"^{message}$"):
@@ -304,7 +304,7 @@ def test_a_machine_is_written_exactly_or_not_at_all(m):
 
 @given(machines())
 @settings(max_examples=200, deadline=None)
-def test_what_fit_returns_can_be_written_and_runs_alike(m):
+def test_what_fit_returns_can_be_written_and_runs_in_the_same_way(m):
     for format in FORMATS:
         renamed, error = outcome(fit, m, format)
         if error:
@@ -321,8 +321,8 @@ def test_what_fit_returns_can_be_written_and_runs_alike(m):
         )
 
 
-def test_fit_gives_thousands_of_names_their_own():
-    states = [f"{'x' * 1001}{i}" for i in range(3000)]  # all alike in what fit would keep of them
+def test_fit_gives_each_of_thousands_of_states_its_own_name():
+    states = [f"{'x' * 1001}{i}" for i in range(3000)]  # equal in the part that fit would keep
     m = TuringMachine(
         [(q, f"a{i}", states[i - 1], f"a{i - 1}", 1) for i, q in enumerate(states)], states[0], set(), "a0",
         alphabet=["a-1"],
@@ -333,7 +333,7 @@ def test_fit_gives_thousands_of_names_their_own():
     assert set(map(len, fitted.symbols)) == {1}
 
 
-def test_fit_leaves_names_alone_that_fit():
+def test_fit_leaves_names_that_fit_unchanged():
     m = EXPECTED["two_states.bbchallenge.txt"]
     assert fit(m, "morphett").states == ("0", "B", "halt-Z")
     assert fit(m, "turingmachine.io") == m
@@ -368,7 +368,7 @@ WIDE = TuringMachine([("A", str(i), "A", "0", 1) for i in range(11)], "A", set()
         (WIDE, "bbchallenge", "it has 11 symbols, and there are 10 digits"),
     ],
 )
-def test_what_no_renaming_mends_is_refused_by_dumps_and_by_fit(m, format, message):
+def test_what_no_renaming_can_fix_is_refused_by_dumps_and_by_fit(m, format, message):
     for write in (dumps, fit):
         with pytest.raises(FormatError, match=f"^{format} cannot hold this machine: {re.escape(message)}.* json"):
             write(m, format)
@@ -423,7 +423,7 @@ PLAIN = TuringMachine({("0", "_"): ("1", "a", 1), ("1", "_"): ("halt", "_", 1)},
             {},
             {"a": "😀"},
             "turingmachine.io",
-            "the symbol '😀': a symbol is one character, of the first 65,536",
+            "the symbol '😀': a symbol is one character, and one of the first 65,536",
         ),
         ({}, {}, "jflap", "the symbol '_': the blank is □"),
         ({"1": "\0"}, {"_": "□"}, "jflap", "the state '\\x00': a name holds only characters that XML allows"),
@@ -431,7 +431,7 @@ PLAIN = TuringMachine({("0", "_"): ("1", "a", 1), ("1", "_"): ("halt", "_", 1)},
         ({}, {"_": "□", "a": "aa"}, "jflap", "the symbol 'aa': a symbol is one character"),
     ],
 )
-def test_a_name_that_does_not_fit_is_refused_and_fit_mends_it(states, symbols, format, message):
+def test_a_name_that_does_not_fit_is_refused_and_fit_replaces_it(states, symbols, format, message):
     m = PLAIN.rename(states, symbols)
     with pytest.raises(FormatError, match=re.escape(message)) as caught:
         dumps(m, format)
@@ -463,9 +463,9 @@ def own(**change) -> str:
 
 BAD = [
     # bbchallenge
-    ("1RB1LB_1LA1XZ", 1, "row B, column 1: '1XZ' is no rule. Write the symbol, L or R, and the next state"),
-    ("\n1RB1L\n", 2, "row A, column 1: '1L' is no rule"),
-    ("1rb1lb_1la1rz", 1, "row A, column 0: '1rb' is no rule"),
+    ("1RB1LB_1LA1XZ", 1, "row B, column 1: '1XZ' is not a rule. Write the symbol, L or R, and the next state"),
+    ("\n1RB1L\n", 2, "row A, column 1: '1L' is not a rule"),
+    ("1rb1lb_1la1rz", 1, "row A, column 0: '1rb' is not a rule"),
     ("1RB1LB_1LA", 1, "row B has 3 characters, and row A has 6. Rows are equally long: write ---"),
     ("1RB_1LA1RZ", 1, "row B has 6 characters, and row A has 3"),
     ("1RB2LB_1LA1RZ", 1, "row A, column 1: 2LB writes 2, and the last column is that of symbol 1"),
@@ -490,10 +490,10 @@ BAD = [
     (yaml_machine("0: R\n  A:\n    1: R"), 6, "table has the key 'A' twice"),
     (yaml_machine("R"), 5, "The row of 'A' is a mapping, key: value, and 'R' was given"),
     (yaml_machine("0: !!python/name:os.system R"), 5, "The tag 'tag:yaml.org,2002:python/name:os.system'"),
-    (yaml_machine("0: {R: 'B}"), 7, "This is no YAML: while scanning a quoted scalar, found unexpected end"),
-    (yaml_machine("0: \t@"), 5, "This is no YAML"),
-    (yaml_machine('0: "\\UFFFFFFFF"'), None, "This is no YAML"),
-    (yaml_machine("\x07: R"), 5, "This is no YAML: the character '\\x07' is not allowed"),
+    (yaml_machine("0: {R: 'B}"), 7, "This is not YAML: while scanning a quoted scalar, found unexpected end"),
+    (yaml_machine("0: \t@"), 5, "This is not YAML"),
+    (yaml_machine('0: "\\UFFFFFFFF"'), None, "This is not YAML"),
+    (yaml_machine("\x07: R"), 5, "This is not YAML: the character '\\x07' is not allowed"),
     (yaml_machine("? [0]\n    : R\n    ? {}\n    : R"), 7, "A symbol is one character, quoted if need be, and"),
     ("blank: 0\ntable:\n  A: {0: R}\n", 1, "The machine has no start state. It needs blank, start state and"),
     ("blank:\nstart state: A\ntable:\n  A: {0: R}\n", 1, "The machine has no blank"),
@@ -514,14 +514,14 @@ BAD = [
     # morphett
     ("0 0 1 r\n0 1 1 r 0", 1, "4 columns were given, and a rule has five: state, symbol, new symbol,"),
     ("0 1 1 r 0\n\n0 0 1 r 0 ?", 3, "6 columns were given"),
-    ("0 1 1 r 0\n0 00 1 r 0", 2, "'00' is no symbol: a symbol is one character, and _ the blank"),
-    ("0 1 1 r 0\n0 0 1 s 0", 2, "'s' is no direction. Write l, r, or * to stay."),
+    ("0 1 1 r 0\n0 00 1 r 0", 2, "'00' is not a symbol: a symbol is one character, and _ is the blank"),
+    ("0 1 1 r 0\n0 0 1 s 0", 2, "'s' is not a direction. Write l, r, or * to stay."),
     ("0 1 1 r 0\n; twice\n0 1 0 l 0", 3, "Two rules were given for state '0' reading '1', the first on line"),
     ("0 1 1 r 0\n* * 1 r 0\n* * 0 l 0", 3, "Two rules were given for state '*' reading '*', the first on line"),
     ("0 1 1 r halt\nhalt 1 1 r 0", 2, "State 'halt' halts, and a rule was given for it, reading '1'. Remove"),
-    ("1 1 1 r 1", None, "The initial state '0' is on no rule. The states of the rules are: 1."),
-    ("0 _ 1 s halt", 1, "'s' is no direction. Write l, r, or * to stay."),
-    ("0 _ 1 s halt !", 1, "'s' is no direction"),
+    ("1 1 1 r 1", None, "The initial state '0' appears in no rule. The states of the rules are: 1."),
+    ("0 _ 1 s halt", 1, "'s' is not a direction. Write l, r, or * to stay."),
+    ("0 _ 1 s halt !", 1, "'s' is not a direction"),
     ("0 _ 1 R s halt", 1, "6 columns were given"),
     ("; nothing but a comment", None, "This machine has no rules"),
     # jflap
@@ -532,17 +532,17 @@ BAD = [
     (jff("<block id='1'><tag>M</tag></block><M>\n<automaton><state id='0'/></automaton></M>"), 4, "'M' is a"),
     (jff("<automaton><state id='0'/></automaton>"), 4, "'automaton' is a machine inside the machine. Building"),
     (jff(transition().replace("<transition>", '<transition block="true">')), 4, "This transition belongs to a"),
-    (jff("<state name='x'/>"), 4, "This state has no id. Each needs its own."),
+    (jff("<state name='x'/>"), 4, "This state has no id. Give each state its own id."),
     (jff("<state id='0' name='x'/>"), 4, "This state has the id '0' of another state"),
     (jff("<state id='1' name='a'/>"), 4, "Two states are called 'a', the first on line 3"),
     (jff("<state id='1'><initial/></state>"), 4, "Both 'a' and 'q1' are initial. Keep one."),
     (jff("").replace("<initial/>", ""), 2, "No state is <initial/>. Mark one."),
     (jff(transition(to="9")), 4, "This transition names the state '9', and no state has that id"),
     (jff(transition(move="X")), 4, "A move is L, R or S, and 'X' was given"),
-    (jff(transition(read="ab")), 4, "'ab' is no symbol: a symbol is one character, nothing is the blank"),
-    (jff(transition(write="ab")), 4, "'ab' is no symbol"),
-    (jff(transition(read="!")), 4, "'!' is no symbol"),
-    (jff(transition(read=" ")), 4, "This <read> holds a space, and a space is no symbol. Write <read/> for the blank."),
+    (jff(transition(read="ab")), 4, "'ab' is not a symbol: a symbol is one character, and nothing is the blank"),
+    (jff(transition(write="ab")), 4, "'ab' is not a symbol"),
+    (jff(transition(read="!")), 4, "'!' is not a symbol"),
+    (jff(transition(read=" ")), 4, "This <read> holds a space, and a space is not a symbol. Write <read/> for the"),
     (jff(transition(write="\u3000")), 4, "This <write> holds a space"),
     (jff(transition() + "</automaton>\n<automaton>"), 5, "This is a second <automaton>, and a file holds one machine."),
     (jff(transition(read="a,b}w")), 4, "'a,b}w' keeps a symbol in a variable, and that is not read"),
@@ -551,11 +551,11 @@ BAD = [
     (jff(transition(read="!b") + "\n" + transition(read="!c")), 5, "Two rules were given for state 'a'"),
     (jff("<state id='1'><final/></state>").replace("<initial/>", "<initial/><final/>"), None, "This machine"),
     (jff(transition()).replace("<initial/>", "<initial/><final/>"), 4, "State 'a' halts, and a rule was given"),
-    (jff(transition()).replace("</automaton>", ""), 5, "This is no XML: mismatched tag"),
-    ("\n\n" + jff("\ud800"), 6, "This is no XML: the character '\\ud800' is not allowed"),
+    (jff(transition()).replace("</automaton>", ""), 5, "This is not XML: mismatched tag"),
+    ("\n\n" + jff("\ud800"), 6, "This is not XML: the character '\\ud800' is not allowed"),
     ("<p>no machine</p>", 1, "A .jff file is a <structure>, and 'p' was given"),
     # json
-    ('{\n"turing_machine": 1,\n"initial" "A"}', 3, "This is no JSON: Expecting ':' delimiter"),
+    ('{\n"turing_machine": 1,\n"initial" "A"}', 3, "This is not JSON: Expecting ':' delimiter"),
     ("{}", 1, 'A machine in JSON is an object with "turing_machine": 1 in it'),
     (own(turing_machine="2"), 1, '"turing_machine" is the version of the format, 1, and \'2\' was given'),
     ("\n" + own(blank=""), 2, "The keys are initial, halting, blank, delta and, if need be, alphabet. Missing or"),
@@ -571,21 +571,21 @@ BAD = [
     (own(delta='[\n["A","0","Z","0",1],\n["A","0","A","0",1]]'), 7, "Two rules were given for state 'A'"),
     (own(delta='[\n["Z","0","A","0",1]]'), 6, "State 'Z' halts, and a rule was given for it"),
     (own(delta="[]"), None, "This machine has no rules"),
-    (own(initial='"Q"'), None, "The initial state 'Q' is on no rule"),
+    (own(initial='"Q"'), None, "The initial state 'Q' appears in no rule"),
     (own(blank='"x"'), None, "The blank 'x' is not in the alphabet of the rules"),
     (own()[:-1] + ', "blank": "0"}', 6, "The key 'blank' is given twice"),
-    (own(delta="1" * 5000), None, "This is no JSON"),
-    # half a character, of the two that stand for one in UTF-16
+    (own(delta="1" * 5000), None, "This is not JSON"),
+    # half of a pair of characters that stand for one in UTF-16
     (own(initial='"\\ud800"', delta='[\n["\\ud800", "0", "Z", "0", 1]]'), None, "'\\ud800'"),
     (own(alphabet='["\\udfff"]'), None, "'\\udfff'"),
     (yaml_machine(r'0: {R: "\ud800"}'), None, "'\\ud800'"),
-    (yaml_machine("\ud800: R"), 5, "This is no YAML: the character '\\ud800' is not allowed"),
+    (yaml_machine("\ud800: R"), 5, "This is not YAML: the character '\\ud800' is not allowed"),
     ("0 \ud800 1 r 0", None, "'\\ud800'"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "line", "message"), BAD, ids=range(len(BAD)))
-def test_a_bad_text_is_told_its_line_and_the_cause(text, line, message):
+def test_a_bad_text_is_refused_with_its_line_and_the_cause(text, line, message):
     with pytest.raises(FormatError) as caught:
         parse(text)
     assert message in str(caught.value)
@@ -604,7 +604,7 @@ def test_a_bad_text_is_told_its_line_and_the_cause(text, line, message):
         (None, "A machine is read from a str, and NoneType was given."),
     ],
 )  # fmt: skip
-def test_what_is_no_machine_at_all_is_told_what_would_be(text, message):
+def test_what_is_not_a_machine_at_all_is_refused_with_what_would_be_one(text, message):
     with pytest.raises(FormatError, match=re.escape(message)):
         parse(text)
 
@@ -613,12 +613,12 @@ def test_what_is_no_machine_at_all_is_told_what_would_be(text, message):
     "text",
     ["", "five words that mean nothing", "tabel:\n  A:\n    0: {write: 1, R: B}\n", "for i in range(9): print(i)"],
 )
-def test_a_text_that_only_resembles_a_format_is_in_none(text):
+def test_a_text_that_only_resembles_a_format_is_in_an_unknown_one(text):
     with pytest.raises(UnknownFormat):
         parse(text)
 
 
-def test_an_unknown_format_is_told_the_known_ones():
+def test_an_unknown_format_is_refused_with_the_known_ones():
     known = "The known ones are: json, jflap, bbchallenge, turingmachine.io, morphett."
     for call in (lambda: parse("1RB---", "yaml"), lambda: PLAIN.dumps("yaml"), lambda: fit(PLAIN, "yaml")):
         with pytest.raises(FormatError, match=f"There is no format 'yaml'. {known}"):
@@ -640,12 +640,12 @@ ENTITY_BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>\n<str
         (yaml_machine("0: R") + "#" * 100_000, "characters, and at most 100,000 are read."),
         (ALIAS_BOMB, "line 4: The alias '*a0' is not followed. Write its value out."),
         ("table: &a\n  x: *a\n", "line 2: The alias '*a' is not followed."),
-        ("table: " + "[" * 90_000, "line 1: This is nested more than 10 deep"),
-        ("table: " + "{a: " * 20_000, "line 1: This is nested more than 10 deep"),
+        ("table: " + "[" * 90_000, "line 1: This is nested more than 10 levels deep"),
+        ("table: " + "{a: " * 20_000, "line 1: This is nested more than 10 levels deep"),
         ("table:\n" + "".join(" " * i + "a:\n" for i in range(1, 400)), "line 11: This is nested more than 10"),
         (ENTITY_BOMB, "line 1: A DOCTYPE is not read. Remove it."),
         ('<!DOCTYPE x SYSTEM "file:///etc/passwd"><structure/>', "line 1: A DOCTYPE is not read."),
-        ("<a>" * 300_000, "line 1: This is nested more than 20 deep"),
+        ("<a>" * 300_000, "line 1: This is nested more than 20 levels deep"),
         ('{"turing_machine":' + "[" * 900_000, "The JSON is nested too deeply for a machine."),
         ('{"turing_machine":' + '{"a":' * 150_000, "The JSON is nested too deeply for a machine."),
         ("".join(f"{i} {chr(0x4E00 + i)} * r *\n" for i in range(1000)) + "* * * r *\n",
@@ -655,7 +655,7 @@ ENTITY_BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>\n<str
     ],
     ids=range(15),
 )  # fmt: skip
-def test_a_text_made_to_cost_much_is_refused(text, message):
+def test_a_text_made_to_be_expensive_is_refused(text, message):
     with pytest.raises(FormatError, match=re.escape(message)):
         parse(text)
 

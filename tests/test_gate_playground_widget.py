@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from turing import gates
-from turing.network import layers_of
+from turing.ir import of, to_dict
 from turing.widgets import GatePlayground
-from turing.widgets.gate_playground import CORNERS, GATES
+from turing.widgets.gate_playground.widget import CORNERS, GATES, _neurons
 
 NETWORKS = {"AND": gates.AND(2), "NOR": gates.NOR(2), "OR": gates.OR(2), "NAND": gates.NAND(2), "XOR": gates.XOR()}
 
@@ -40,23 +40,21 @@ def test_targets_are_what_the_library_computes(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GATES if name != "XOR"])
-def test_a_solution_computes_its_gate(name):
-    gate = known(name)
-    assert outputs(**gate["solution"]) == gate["targets"]
+def test_the_neuron_of_a_gate_computes_it(name):
+    (weights, bias), *rest = _neurons(known(name)["network"])
+    assert outputs(weights, bias, bool(rest)) == known(name)["targets"]
 
 
-def test_a_solution_has_the_weights_of_the_library_and_xor_has_none():
-    for name in ("AND", "NOR", "OR", "NAND"):
-        first, *rest = layers_of(NETWORKS[name])
-        assert known(name)["solution"] == {"weights": first.weight[0], "bias": first.bias[0], "then_not": bool(rest)}
-    assert known("XOR")["solution"] is None
+def test_the_networks_are_those_of_the_library_and_xor_has_no_neuron_of_its_own():
+    for name, network in NETWORKS.items():
+        assert known(name)["network"] == to_dict(network)
+    assert _neurons(known("XOR")["network"]) == []
 
 
 def test_the_second_neuron_is_the_librarys_not():
-    (weight,), bias = gates.NOT().weight.tolist()[0], gates.NOT().bias.item()
-    assert GatePlayground().library["negation"] == {"weight": weight, "bias": bias}
+    assert GatePlayground().library["negation"] == to_dict(gates.NOT())
     for name in ("OR", "NAND"):
-        assert layers_of(NETWORKS[name])[1][1:] == layers_of(gates.NOT())[0][1:]
+        assert of(NETWORKS[name]).layers[1].rows == of(gates.NOT()).layers[0].rows
 
 
 def test_what_is_set_is_kept_to_two_decimals_and_can_be_read_back():

@@ -1,4 +1,4 @@
-"""Gates over their whole truth tables, gates in wider vectors, and every construction as a torch module."""
+"""Gates over their full truth tables, gates in wider vectors, and every construction as a torch module."""
 
 import copy
 import hashlib
@@ -55,7 +55,7 @@ def test_not_and_xor_give_exactly_their_truth_tables(dtype):
     assert table(XOR(), 2, dtype) == [0, 1, 1, 0]
 
 
-def test_a_gate_has_two_inputs_unless_more_are_asked_for():
+def test_a_gate_has_two_inputs_by_default():
     for gate in GATES:
         assert table(gate(), 2) == table(gate(2), 2)
 
@@ -69,7 +69,7 @@ def test_every_layer_of_a_gate_holds_bits():
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int32, torch.int64])
-def test_bits_may_come_as_integers_or_booleans(dtype):
+def test_bits_may_be_integers_or_booleans(dtype):
     for gate in (*(gate(2) for gate in GATES), XOR()):
         assert torch.equal(gate(rows(2, dtype)), gate(rows(2)))
         assert gate.double()(rows(2, dtype)).dtype == torch.float64
@@ -102,7 +102,7 @@ def test_or_and_nand_take_two_layers_and_xor_three():
     assert [type(part) for part in NAND(3)] == [AND, NOT]
 
 
-def test_a_stretch_of_a_network_is_a_network_of_those_layers():
+def test_a_slice_of_a_network_is_a_network_of_those_layers():
     x = rows(2)
     nand_or = XOR()[:2]
     assert type(nand_or) is nn.Sequential
@@ -130,7 +130,7 @@ def test_a_gate_at_any_places_computes_there_and_leaves_the_rest_alone(dtype):
                 assert torch.equal(layer(x), expected)
 
 
-def test_a_layer_with_no_gates_passes_everything_on():
+def test_a_layer_with_no_gates_leaves_everything_unchanged():
     assert torch.equal(embed(5)(rows(5)), rows(5))
 
 
@@ -162,7 +162,7 @@ def test_or_nand_and_xor_are_embedded_layer_by_layer():
         assert torch.equal(third(second(first(x))), expected)
 
 
-def test_a_gate_of_weights_of_your_own_is_embedded_too():
+def test_a_gate_with_other_weights_is_embedded_too():
     implied = Layer([[1, -1]], [0])  # a and not b
     assert embed(3, (implied.double(), [2, 0], 1)).weight.tolist() == [[1, 0, 0], [-1, 0, 1], [0, 0, 1]]
 
@@ -179,7 +179,7 @@ def test_a_readout_is_a_layer_without_its_relu():
     assert (repr(Readout(W, b)), repr(Layer([[1, 1, 1]], [0]))) == ("Readout(2 → 2)", "Layer(3 → 1)")
 
 
-def test_a_layer_keeps_numbers_of_its_own():
+def test_a_layer_copies_the_numbers_that_it_is_given():
     W, b = torch.eye(2), torch.zeros(2)
     layer, other = Layer(W, b), Layer(W, b)
     W[0, 0] = b[0] = 5
@@ -250,7 +250,7 @@ def test_all_numbers_are_parameters(name):
 
 
 @each
-def test_a_state_dict_goes_into_a_module_that_lost_its_numbers(name):
+def test_a_state_dict_restores_a_module_that_lost_its_numbers(name):
     network, other = NETWORKS[name](), NETWORKS[name]()
     with torch.no_grad():
         for p in other.parameters():
@@ -262,7 +262,7 @@ def test_a_state_dict_goes_into_a_module_that_lost_its_numbers(name):
 
 @each
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
-def test_a_copy_computes_the_same_and_stands_on_its_own(name, again):
+def test_a_copy_computes_the_same_and_is_independent(name, again):
     network = NETWORKS[name]()
     other, x = again(network), inputs(network)
     assert type(other) is type(network)
@@ -274,7 +274,7 @@ def test_a_copy_computes_the_same_and_stands_on_its_own(name, again):
 
 
 @each
-def test_other_floats_compute_the_same(name):
+def test_other_types_of_floats_compute_the_same(name):
     network = NETWORKS[name]()
     x = inputs(network)
     for dtype in DTYPES:
@@ -312,7 +312,7 @@ def test_nothing_depends_on_the_seed_of_hashing():
 
 # Bad input.
 
-WIDTH = "is no place in a vector of width 4: its places are 0 to 3."
+PLACE = "a place in a vector of width 4, must be an integer from 0 to 3"
 BAD = {
     "a matrix that is a vector": (
         lambda: Layer([1, 1], [0]),
@@ -339,7 +339,7 @@ BAD = {
         ValueError,
         "This layer takes vectors of width 3, and a tensor of shape (3, 5) was given.",
     ),
-    "a bit that is no vector": (
+    "a bit that is not a vector": (
         lambda: NOT()(torch.tensor(1.0)),
         ValueError,
         "This layer takes vectors of width 1, and a tensor of shape () was given.",
@@ -383,7 +383,7 @@ BAD = {
         TypeError,
         "A gate is given with its places, as in (AND(2), [0, 2], 0), and (AND(2 → 1), [0, 1]) was given.",
     ),
-    "an input that is no list": (
+    "an input that is not a list": (
         lambda: embed(4, (NOT(), 0, 0)),
         TypeError,
         "A gate is given with its places, as in (AND(2), [0, 2], 0), and (NOT(1 → 1), 0, 0) was given.",
@@ -396,36 +396,36 @@ BAD = {
     "an input twice": (
         lambda: embed(4, (AND(3), [2, 0, 2], 0)),
         ValueError,
-        "input 1 and input 3 are the same place, 2. Give them two different ones.",
+        "input 1 and input 3 are the same place, 2. Give two different ones.",
     ),
     "an output twice": (
         lambda: embed(4, (NOT(), [0], 1), (NOT(), [1], 1)),
         ValueError,
-        "Two gates write to place 1. Give each gate an output of its own.",
+        "Two gates write to place 1. Give each gate a different output.",
     ),
 }
 for place in (-1, 4, True, 1.0, None, "1"):
     BAD[f"an output at {place!r}"] = (
         lambda place=place: embed(4, (NOT(), [0], place)),
         ValueError,
-        f"output = {place!r} {WIDTH}",
+        f"output, {PLACE}, and {place!r} was given.",
     )
     BAD[f"an input at {place!r}"] = (
         lambda place=place: embed(4, (AND(2), [0, place], 0)),
         ValueError,
-        f"input 2 = {place!r} {WIDTH}",
+        f"input 2, {PLACE}, and {place!r} was given.",
     )
 for width in (0, -1, True, 3.0, "3", None):
     BAD[f"a vector of width {width!r}"] = (
         lambda width=width: embed(width, (NOT(), [0], 0)),
         ValueError,
-        f"A vector has a width of 1 or more, and the width {width!r} was given.",
+        f"The width of a vector must be an integer of at least 1, and {width!r} was given.",
     )
 for gate, k in product(GATES, (0, -1, True, 2.0, "2", None)):
     BAD[f"{gate.__name__}({k!r})"] = (
         lambda gate=gate, k=k: gate(k),
         ValueError,
-        f"{gate.__name__} takes a whole number of inputs from 1 up, and {gate.__name__}({k!r}) was asked for.",
+        f"The number of inputs of {gate.__name__} must be an integer of at least 1, and {k!r} was given.",
     )
 
 
@@ -437,7 +437,7 @@ def test_a_gate_or_vector_that_makes_no_sense_is_refused_with_its_reason(case):
     assert str(caught.value) == message
 
 
-def test_a_float_of_another_type_is_left_to_torch_to_refuse():
+def test_torch_itself_refuses_floats_of_another_type():
     with pytest.raises(RuntimeError, match="dtype"):
         AND(2)(torch.zeros(2, dtype=torch.float64))
 

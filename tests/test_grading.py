@@ -17,9 +17,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from plain import Hosted, plain
 
 from book import ROOT
-from turing.__main__ import main
-from turing.check import CHAPTERS, exercises, grading
-from turing.check.grading import Grade, grade, notebooks, own_cells, table, write_csv
+from turing import grading
+from turing.cli import main
+from turing.exercises import CHAPTERS, exercises
+from turing.grading import Grade, grade, notebooks, own_cells, table, write_csv
 
 HERE = Hosted(
     page="https://host/page.html",
@@ -47,7 +48,7 @@ def wrong(chapter, name):
     return inspect.getsource(answer).replace(full, name), answer.__doc__
 
 
-def handed_in(folder, answers=None, chapter="00_machines", name="ada.ipynb", more=(), copy=True):
+def handed_in(folder, answers=None, chapter="machines", name="ada.ipynb", more=(), copy=True):
     """A notebook as a student gives it back: the copy for Colab, with the stubs of some exercises filled in."""
     nb = plain(source(chapter), HERE) if copy else source(chapter)
     for cell in nb.cells:
@@ -74,11 +75,11 @@ def messages(grades):
     return {g.exercise: g.message for g in grades}
 
 
-RIGHT = solutions("00_machines")
+RIGHT = solutions("machines")
 
 
 def test_right_and_wrong_answers_and_stubs_are_told_apart(tmp_path):
-    answer, says = wrong("00_machines", "decrement")
+    answer, says = wrong("machines", "decrement")
     grades = grade(handed_in(tmp_path, {"even_ones": RIGHT["even_ones"], "decrement": answer}))
     assert verdicts(grades) == {
         "even_ones": "passed",
@@ -87,8 +88,8 @@ def test_right_and_wrong_answers_and_stubs_are_told_apart(tmp_path):
         "hold_a_beaver": "not tried",
     }
     assert messages(grades)["decrement"].startswith(says)
-    assert messages(grades)["as_then_bs"] == "The stub is as it was."
-    assert {(g.notebook, g.chapter) for g in grades} == {("ada.ipynb", "00_machines")}
+    assert messages(grades)["as_then_bs"] == "The stub is unchanged."
+    assert {(g.notebook, g.chapter) for g in grades} == {("ada.ipynb", "machines")}
 
 
 @pytest.mark.parametrize("copy", [True, False], ids=["the copy for Colab", "the notebook of the book"])
@@ -144,7 +145,7 @@ def test_a_loop_without_end_costs_its_own_exercise_and_no_other(tmp_path):
     }
     grades = grade(handed_in(tmp_path, loops), timeout=2)
     assert list(verdicts(grades).values()) == ["timed out", "timed out", "passed", "not tried"]
-    assert messages(grades)["even_ones"] == "Not done after 2 seconds."
+    assert messages(grades)["even_ones"] == "Not finished after 2 seconds."
 
 
 def test_a_cell_that_ends_the_process_is_told_and_the_others_are_graded(tmp_path):
@@ -153,14 +154,14 @@ def test_a_cell_that_ends_the_process_is_told_and_the_others_are_graded(tmp_path
     )
     grades = grade(path)
     assert list(verdicts(grades).values()) == ["failed", "passed", "not tried", "not tried"]
-    assert messages(grades)["even_ones"] == "The process ended, with status 0."
+    assert messages(grades)["even_ones"] == "The process ended with status 0."
 
 
 def test_when_cell_after_cell_does_not_end_the_rest_is_not_run(tmp_path, monkeypatch):
     monkeypatch.setattr(grading, "ENDLESS", 2)
     grades = grade(small(tmp_path, *["import os\nos._exit(1)"] * 3, RIGHT["even_ones"]))
     assert verdicts(grades)["even_ones"] == "not run"
-    assert messages(grades)["even_ones"] == "2 cells before it did not end."
+    assert messages(grades)["even_ones"] == "2 cells before it did not finish."
 
 
 TRICKS = {
@@ -168,14 +169,14 @@ TRICKS = {
     "overwrites check": "turing.check = lambda answer: print('right')",
     "overwrites what check calls": (
         "import sys\n"
-        "module = sys.modules['turing.check']\n"
+        "module = sys.modules['turing.exercises']\n"
         "module._judged = lambda *given: (True, 'right')\n"
         "module.first_failure = lambda answer: None\n"
         "module._returned = lambda answer: 1"
     ),
     "overwrites the judge": (
-        "from turing.check import exercises, machines\n"
-        "exercises('00_machines')['even_ones'] = lambda answer: 'everything'\n"
+        "from turing.exercises import exercises, machines\n"
+        "exercises('machines')['even_ones'] = lambda answer: 'everything'\n"
         "machines.runs = lambda *given: iter(())\n"
         "machines.decides = machines.words = lambda *given: []"
     ),
@@ -186,7 +187,7 @@ TRICKS = {
 
 @pytest.mark.parametrize("trick", TRICKS)
 def test_what_a_notebook_says_of_itself_does_not_count(tmp_path, trick):
-    answer, says = wrong("00_machines", "even_ones")
+    answer, says = wrong("machines", "even_ones")
     trick = TRICKS[trick]
     grades = grade(small(tmp_path, trick, answer, f"{trick}\n{answer}"))
     assert verdicts(grades)["even_ones"] == "failed"
@@ -204,7 +205,7 @@ def test_an_answer_has_to_be_a_function_of_its_own_name(tmp_path):
 
 
 def test_an_answer_in_another_cell_counts_and_one_right_answer_is_enough(tmp_path):
-    answer, _ = wrong("00_machines", "even_ones")
+    answer, _ = wrong("machines", "even_ones")
     path = handed_in(tmp_path, {}, more=[RIGHT["even_ones"], answer])
     assert verdicts(grade(path))["even_ones"] == "passed"
 
@@ -222,7 +223,7 @@ def test_a_function_that_was_renamed_or_removed_is_missing(tmp_path):
     assert list(verdicts(grades).values()) == ["missing", "passed", "missing", "missing"]
     assert messages(grades)["even_ones"] == "No cell defines even_ones; a cell checks my_even_ones."
     assert messages(grades)["as_then_bs"] == "No cell defines as_then_bs."
-    assert set(verdicts(grade(small(tmp_path, name="00_machines.ipynb"))).values()) == {"missing"}
+    assert set(verdicts(grade(small(tmp_path, name="machines.ipynb"))).values()) == {"missing"}
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,7 @@ def test_a_function_that_was_renamed_or_removed_is_missing(tmp_path):
         (b"PK\x03\x04 a zip", "Expecting value"),
         (b"[1, 2]", "it has no list of cells"),
         (b'{"cells": 3}', "it has no list of cells"),
-        (b'{"cells": [3]}', "a cell of it is no object"),
+        (b'{"cells": [3]}', "one of its cells is not an object"),
         (b"[" * 100_000, "recursion"),
         (b'{"cells": [{"cell_type": "code", "source": ["1\\n", "2"]}, {}, {"cell_type": "code"}]}', "No cell defines"),
     ],
@@ -247,34 +248,34 @@ def test_a_file_that_is_no_notebook_gets_one_row(tmp_path, content, says):
 
 
 def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
-    answer, says = wrong("00_machines", "even_ones")
+    answer, says = wrong("machines", "even_ones")
     (tmp_path / "ben").mkdir()
     (tmp_path / ".ipynb_checkpoints").mkdir()
     handed_in(tmp_path, {"even_ones": RIGHT["even_ones"]}, name="ada.ipynb")
     handed_in(tmp_path / "ben", {"even_ones": answer}, name="machines.ipynb")
     handed_in(tmp_path / ".ipynb_checkpoints", name="ada.ipynb")
-    handed_in(tmp_path, {"equal_bits": solutions("01_gates")["equal_bits"]}, chapter="01_gates", name="=cmd.ipynb")
+    handed_in(tmp_path, {"equal_bits": solutions("gates")["equal_bits"]}, chapter="gates", name="=cmd.ipynb")
     (tmp_path / "eve.ipynb").write_text("no notebook")
     before = sorted(os.listdir(tmp_path))
 
     assert main(["grade", str(tmp_path), "--csv", str(tmp_path / "grades.csv")]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[:2] == [
-        "01_gates",
+        "gates",
         "notebook    equal_bits  embedded   multiplexer  majority   passed",
     ]
     assert "=cmd.ipynb  passed      not tried  not tried    not tried  1 of 4" in out
     assert "ada.ipynb           passed     not tried  not tried   not tried      1 of 4" in out
     assert "ben/machines.ipynb  failed     not tried  not tried   not tried      0 of 4" in out
     assert f"ben/machines.ipynb, even_ones: failed. {says}\n" in out
-    assert "eve.ipynb: not run. This is no notebook that can be read: Expecting value" in out
+    assert "eve.ipynb: not run. This notebook cannot be read: Expecting value" in out
 
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 13
     assert rows[0] == {
         "notebook": "'=cmd.ipynb",
-        "chapter": "01_gates",
+        "chapter": "gates",
         "exercise": "equal_bits",
         "verdict": "passed",
         "message": "equal_bits: right on all 4 rows, with 3 neurons in 2 layers.",
@@ -339,7 +340,7 @@ def test_ctrl_c_prints_what_is_done_and_leaves_no_process_behind(tmp_path):
 
 
 def test_names_and_messages_are_safe_for_a_terminal_and_a_spreadsheet():
-    grades = [Grade("\x1b[2J\n.ipynb", "00_machines", "even_ones", "failed", "@x\n\x1b]0;\ud800")]
+    grades = [Grade("\x1b[2J\n.ipynb", "machines", "even_ones", "failed", "@x\n\x1b]0;\ud800")]
     assert not re.search(r"[^\x20-\x7e\n]", table(grades))
     file = io.StringIO()
     write_csv(grades, file)
@@ -364,7 +365,7 @@ def test_grading_needs_nothing_that_the_library_does_not_install():
         "        if name.split('.')[0] in ('nbclient', 'nbformat', 'jupyter_client', 'ipykernel', 'torch'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Without())\n"
-        "from turing.check import cells, grading\n"
+        "from turing import grading; from turing.exercises import cells\n"
         "cells._shell()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
@@ -397,7 +398,7 @@ def test_a_title_of_ones_own_makes_no_solution(tmp_path):
 
 
 def test_a_solution_ends_with_the_next_exercise_where_its_end_was_deleted(tmp_path):
-    nb = source("00_machines")
+    nb = source("machines")
     for cell in nb.cells:
         cell.source = cell.source.replace("```{solution-end}\n```", "")
         if cell.source.startswith("def decrement()") and "solution" not in cell.metadata.get("tags", []):
@@ -424,7 +425,7 @@ def test_a_pipe_is_no_notebook(tmp_path):
     os.mkfifo(tmp_path / "ada.ipynb")
     (only,) = grade(tmp_path / "ada.ipynb")
     assert only.verdict == "not run"
-    assert "it is no file" in only.message
+    assert "it is not a file" in only.message
 
 
 LOOP = "\nwhile True: pass"
@@ -450,7 +451,7 @@ def test_no_cell_holds_the_grading_up(cell, tmp_path):
     "trick",
     [
         "from sys import modules as m\n"
-        "def even_ones():\n    m['turing.check.machines'].words = lambda *a: ['']\n    return WRONG",
+        "def even_ones():\n    m['turing.exercises.machines'].words = lambda *a: ['']\n    return WRONG",
         "class M(turing.TuringMachine):\n    pass\ndef even_ones():\n    return M(WRONG.delta, 'e', {'T', 'F'}, '_')",
         'import os\nos.write(3, b\'{"exercise": "even_ones", "passed": true, "message": "x"}\\n\')\n'
         "def even_ones():\n    return WRONG",
@@ -467,10 +468,10 @@ def test_these_tricks_do_not_help(trick, tmp_path):
 def test_files_of_one_name_are_all_named_by_their_path(tmp_path):
     for student in ("ada", "ben"):
         (tmp_path / student).mkdir()
-        small(tmp_path / student, name="00_machines.ipynb")
+        small(tmp_path / student, name="machines.ipynb")
     places = sorted(tmp_path.rglob("*.ipynb"))
     assert list(notebooks(places)) == [str(path) for path in places]
-    assert list(notebooks([tmp_path])) == ["ada/00_machines.ipynb", "ben/00_machines.ipynb"]
+    assert list(notebooks([tmp_path])) == ["ada/machines.ipynb", "ben/machines.ipynb"]
 
 
 def test_endings_that_systems_change_are_found(tmp_path):

@@ -1,18 +1,25 @@
 """What is published: sitemap, cards, the page for lost addresses, buttons, versions, the zip, wheel and sdist."""
 
+import pkgutil
 import re
 from html import unescape
+from importlib import import_module
+from urllib.parse import urljoin
 from zipfile import ZipFile
 
+import course
 import pytest
 import yaml
 from pack import NAME, pack
+from sphinx.util.inventory import InventoryFile
 
 import book
+import turing
 from book import ROOT
 
 HTML = ROOT / "_build" / "html"
 SITE = book.site(book.repository(), book.tag())
+PROGRAMS = {"turing.cli", "turing.__main__"}  # for a shell, not to be imported
 PAGES = [page for page in book.pages() if page not in book.GENERATED]
 
 
@@ -47,6 +54,27 @@ def test_a_page_has_a_card_of_its_own(page):
     assert at(said["image"]).read_bytes().startswith(b"\x89PNG")
     assert f'rel="canonical" href="{SITE}{page}.html"' in text(page)
     assert 'name="twitter:card" content="summary_large_image"' in text(page)
+
+
+def test_chapters_and_exercises_are_numbered_by_the_contents():
+    for number, path in enumerate(book.chapters(), start=1):
+        page = text(f"book/{path.stem}")
+        assert f'<h1><span class="section-number">{number}. </span>' in page
+        shown = re.findall(r'caption-number">Exercise ([\d.]+) </span> \((.+?) · difficulty', unescape(page))
+        assert shown == [(e.number, e.title) for e in course.found() if e.chapter == path.stem]
+
+
+def test_the_reference_has_every_public_name():
+    with (HTML / "objects.inv").open("rb") as file:
+        listed = {name for kind in InventoryFile.load(file, "", urljoin).values() for name in kind}
+    missing = []
+    for info in pkgutil.iter_modules(turing.__path__, "turing."):
+        module = import_module(info.name)
+        for name in {*getattr(module, "__all__", [])} if info.name not in PROGRAMS else ():
+            thing = getattr(module, name)
+            if callable(thing) and not {f"{info.name}.{name}", f"{thing.__module__}.{name}"} & listed:
+                missing.append(f"{info.name}.{name}")
+    assert missing == []
 
 
 def test_no_two_pages_share_a_card():
@@ -114,6 +142,6 @@ def test_the_workflow_publishes_what_the_pages_link_to():
     assert "make site" in ran["publish"]
     assert "make site dist" in ran["release"]
     for kind in ("zip", "pdf"):
-        assert f"{SITE}{NAME}.{kind}" in text("book/how_to_read")
+        assert f"{SITE}{NAME}.{kind}" in text("book/how-to-read")
         assert f"_build/html/{NAME}.{kind}" in ran["release"]
         assert f"_build/html/{NAME}.{kind}" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Names for the places of a vector: where a slice begins, what a place is called, and what a bad layout is told."""
+"""Names for the places of a vector: where slices begin, what places are called, and how bad layouts are refused."""
 
 import copy
 import pickle
@@ -50,7 +50,7 @@ def test_a_place_has_a_name_and_a_name_belongs_to_one_place(layout):
     assert len(set(PAPER.names())) == PAPER.width
 
 
-def test_every_place_is_in_the_slice_that_it_is_said_to_be_of(layout):
+def test_every_place_is_in_the_slice_that_the_layout_returns_for_it(layout):
     for index in range(layout.width):
         assert index in list(layout.of(index))
     assert {part.name for part in map(layout.of, range(8))} == {"st", "pos", "carry"}  # an empty slice has no place
@@ -63,14 +63,14 @@ def test_a_slice_cuts_its_places_out_of_a_vector(layout):
         assert len(part) == part.size == len(part.names())
 
 
-def test_two_layouts_are_added_by_putting_one_behind_the_other(layout):
+def test_two_layouts_are_added_by_putting_one_after_the_other(layout):
     both = layout + Layout(out=["x", "y"], more=2)
     assert both.names() == [*layout.names(), "out[x]", "out[y]", "more[0]", "more[1]"]
     assert (both.width, both.out["y"]) == (12, 9)
     assert layout.width == 8
 
 
-def test_layouts_are_equal_when_names_sizes_labels_and_order_are():
+def test_layouts_are_equal_if_names_sizes_labels_and_order_are():
     assert Layout(a=2, b=1) == Layout(a=2, b=1)
     assert hash(Layout(a=2, b=1)) == hash(Layout(a=2, b=1))
     different = [Layout(b=1, a=2), Layout(a=2, b=2), Layout(a=["0", "1"], b=1), Layout(a=2), "Layout(a=2, b=1)"]
@@ -181,15 +181,15 @@ BAD = {
         TypeError,
         "A place of pos1 is a number or a label, and 1.0 was given.",
     ),
-    "an attribute that is no slice": (
+    "an attribute that is not a slice": (
         lambda: Layout(a=1, b=2).c,
         AttributeError,
         "This layout has no slice 'c'. Its slices: a b",
     ),
-    "a key that is no slice": (
+    "a key that is not a slice": (
         lambda: Layout(a=1, b=2)["c"],
         KeyError,
-        "There is no slice 'c'. The slices: a b",
+        "This layout has no slice 'c'. Its slices: a b",
     ),
     "an index past the end": (
         lambda: PAPER.name(59),
@@ -229,17 +229,17 @@ BAD = {
     "a position without bits": (
         lambda: state_vector(BALANCED, 0),
         ValueError,
-        "A position has at least one bit, and bits=0 was given.",
+        "bits, the length of a position, must be an integer of at least 1, and 0 was given.",
     ),
     "a number of bits that is true": (
         lambda: state_vector(BALANCED, True),
         ValueError,
-        "A position has at least one bit, and bits=True was given.",
+        "bits, the length of a position, must be an integer of at least 1, and True was given.",
     ),
     "a number of bits that is a fraction": (
         lambda: state_vector(BALANCED, 7.0),
         ValueError,
-        "A position has at least one bit, and bits=7.0 was given.",
+        "bits, the length of a position, must be an integer of at least 1, and 7.0 was given.",
     ),
 }
 for name in ("width", "slices", "names", "name", "of", "_a", "__init__"):
@@ -260,7 +260,7 @@ def test_a_place_or_layout_that_makes_no_sense_is_refused_with_its_reason(case):
     assert caught.value.args == (message,)
 
 
-def test_a_layout_is_added_to_layouts_only():
+def test_a_layout_can_only_be_added_to_a_layout():
     with pytest.raises(TypeError, match="unsupported operand"):
         Layout(a=1) + 1
 
@@ -274,7 +274,7 @@ def test_a_layout_can_be_asked_whether_it_has_a_slice(layout):
 # What is loaded.
 
 
-def test_layouts_do_without_torch_and_gates_dnf_and_adders_load_when_asked_for():
+def test_layouts_do_not_need_torch_and_gates_dnf_and_adders_load_when_first_used():
     code = """
 import sys, turing
 turing.layout.state_vector(turing.zoo["bb4"], 3) + turing.Layout(a=1)

@@ -11,7 +11,7 @@ import turing
 from paper import BALANCED
 from turing import TuringMachine, space_time, state_diagram
 from turing.pictures import Picture
-from turing.pictures.graph import MOST_ARROWS, MOST_STATES
+from turing.pictures.graph import MAX_ARROWS, MAX_STATES
 
 SVG = "{http://www.w3.org/2000/svg}"
 RIGHT = TuringMachine({("A", "0"): ("A", "1", 1)}, "A", set(), "0")
@@ -47,7 +47,7 @@ def test_a_short_run_prints_every_symbol_of_every_step_and_the_state_beside_it()
     assert sorted(printed) == sorted(rows)
 
 
-def test_the_words_for_a_run_say_steps_word_states_cells_and_tape():
+def test_the_alt_text_of_a_run_has_its_steps_word_states_cells_and_tape():
     assert space_time(BALANCED, "B()E").alt == (
         "Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I, "
         "visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**."
@@ -65,7 +65,7 @@ def test_a_run_and_its_machine_give_the_same_picture():
     assert space_time(BALANCED, tuple("B(())E")) == space_time(BALANCED, "B(())E")
 
 
-def test_the_stretch_of_tape_can_be_chosen():
+def test_the_part_of_the_tape_can_be_chosen():
     root = drawn(space_time(BALANCED, "B()E", cells=range(-1, 2)))
     axis = [text.text for text in root.iter(SVG + "text") if text.get("y") == "18"]
     assert axis == ["step", "state", "−1", "0", "1"]
@@ -90,7 +90,7 @@ def test_long_runs_stay_small_and_name_their_shades(machine, word, steps, limit)
     assert {"head", "1"} <= set(texts(root))
 
 
-def test_pixels_cover_what_the_tape_holds():
+def test_pixels_cover_the_cells_that_are_not_blank():
     root = drawn(space_time(BB4))
     paths = {path.get("style"): path.get("d") for path in root.iter(SVG + "path") if "v" in path.get("d", "")}
     ones = next(d for style, d in paths.items() if "--turing-sym" in style)
@@ -107,15 +107,15 @@ def covered(path: str) -> set[tuple[int, int]]:
     return set(squares)
 
 
-def test_a_picture_that_leaves_something_out_says_so_in_print_and_in_words():
-    whole = turing.zoo["bb5"].run("", 20_000)
-    picture = space_time(whole)
+def test_a_picture_that_leaves_something_out_says_so_in_the_picture_and_in_the_alt_text():
+    run = turing.zoo["bb5"].run("", 20_000)
+    picture = space_time(run)
     for note in ("The first 10,000 of 20,000 steps.", "One row for every 28 steps, and the last."):
         assert note in picture.alt
         assert note in texts(drawn(picture))
     assert "One column for every 5 cells." in space_time(RIGHT, "", 3_000).alt
     assert "for every" not in space_time(BB4).alt
-    short = space_time(whole, max_steps=5)
+    short = space_time(run, max_steps=5)
     assert "The first 5 of 20,000 steps." in texts(drawn(short))
 
 
@@ -146,7 +146,7 @@ def lines(text: ET.Element) -> list[str]:
     return ["".join(line.itertext()).replace("\u00a0", " ") for line in text]
 
 
-def test_the_words_for_a_state_diagram_say_where_the_arrows_lead():
+def test_the_alt_text_of_a_state_diagram_says_where_the_arrows_lead():
     assert state_diagram(BALANCED).alt == (
         "State diagram of 6 states and 11 rules. I is the initial state; F, T halt. "
         "Arrows lead from I to R; from R to R, M, V; from M to F, R, M; from V to F, V, T."
@@ -183,7 +183,7 @@ def test_no_label_of_the_first_machines_is_under_a_state_or_another_label():
 
 
 def test_a_state_diagram_of_hundreds_of_states_is_still_drawn():
-    n = 10 * MOST_STATES
+    n = 10 * MAX_STATES
     machine = TuringMachine({(f"q{i}", "0"): (f"q{(i * 7 + 1) % n}", "0", 1) for i in range(n)}, "q0", set(), "0")
     assert sorted(rules_on_edges(drawn(state_diagram(machine)))) == list(range(n))
 
@@ -197,17 +197,15 @@ def fan(states: int, arrows: int) -> TuringMachine:
 @pytest.mark.parametrize(
     ("machine", "in_rows"),
     [
-        (fan(MOST_STATES, MOST_STATES), False),
-        (fan(MOST_STATES + 1, MOST_STATES + 1), True),
-        (fan(10, MOST_ARROWS), False),
-        (fan(10, MOST_ARROWS + 1), True),
-        (fan(MOST_STATES, MOST_STATES**2), True),
+        (fan(MAX_STATES, MAX_STATES), False),
+        (fan(MAX_STATES + 1, MAX_STATES + 1), True),
+        (fan(10, MAX_ARROWS), False),
+        (fan(10, MAX_ARROWS + 1), True),
+        (fan(MAX_STATES, MAX_STATES**2), True),
     ],
     ids=["most states", "one more state", "most arrows", "one more arrow", "every arrow"],
 )
-def test_a_machine_with_more_states_or_arrows_than_can_be_told_apart_stands_in_rows_with_tooltips_only(
-    machine, in_rows
-):
+def test_a_machine_with_too_many_states_or_arrows_to_label_is_drawn_in_rows_with_only_tooltips(machine, in_rows):
     root = drawn(state_diagram(machine))
     assert sorted(rules_on_edges(root)) == list(range(len(machine.delta)))
     nodes = [group for group in root.iter(SVG + "g") if "node" in group.get("class", "")]
@@ -283,7 +281,7 @@ def test_every_colour_is_a_variable_with_a_light_fallback():
         assert not re.sub(r"var\(--turing-[a-z]+,#[0-9A-F]{6}\)", "", picture.svg).count("#")
 
 
-def test_a_notebook_shows_the_picture_in_a_frame_of_its_own():
+def test_a_notebook_shows_the_picture_in_its_own_frame():
     html = state_diagram(BALANCED)._repr_html_()
     assert html.startswith('<figure class="turing-figure" style="margin:1em 0;overflow-x:auto" tabindex="0"><svg ')
     assert html.endswith("</svg></figure>")
@@ -291,7 +289,7 @@ def test_a_notebook_shows_the_picture_in_a_frame_of_its_own():
     ET.fromstring(html)
 
 
-def test_a_picture_is_saved_as_svg_and_as_nothing_else(tmp_path):
+def test_a_picture_is_saved_as_svg_only(tmp_path):
     picture = space_time(BALANCED, "B()E")
     picture.save(tmp_path / "run.svg")
     assert (tmp_path / "run.svg").read_text(encoding="utf-8") == picture.svg + "\n"
@@ -315,12 +313,12 @@ def test_a_picture_is_saved_as_svg_and_as_nothing_else(tmp_path):
         ),
         (
             lambda: space_time(BB4.run(), max_steps=-1),
-            "max_steps is a whole number from 0 up, and -1 was given",
+            "max_steps must be an integer of at least 0, and -1 was given",
         ),
         (lambda: space_time(BB4, "x"), "Symbol 'x'"),
         (lambda: state_diagram("bb4"), "state_diagram draws a TuringMachine, and 'bb4' was given"),
     ],
 )
-def test_a_wrong_argument_is_answered_with_what_was_expected(call, message):
+def test_a_wrong_argument_is_refused_with_what_was_expected(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()

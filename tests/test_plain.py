@@ -36,7 +36,7 @@ HERE = Hosted(
     ("myst", "told"),
     [
         ("A {term}`gate`, {cite}`bates`.", "A [gate](https://host/term), [bates](https://host/cite)."),
-        ("{doc}`the last\nchapter <00_machines>`", "[the last chapter <00_machines>](https://host/doc)"),
+        ("{doc}`the last\nchapter <machines>`", "[the last chapter <machines>](https://host/doc)"),
         ("`{term}` and ``a `{ref}` b`` are code", "`{term}` and ``a `{ref}` b`` are code"),
         ("(a-label)=\n## Section\n\n% a comment\nText", "## Section\n\nText"),
         ("```{index} gate; NOT\n```\n```{index} slice\n```\n\nText", "Text"),
@@ -73,8 +73,8 @@ def test_what_has_no_plain_form_is_refused(myst):
 
 
 def test_a_file_that_is_included_stands_in_the_copy():
-    source = ROOT / "turing/widgets/evaluator.js"
-    told = markdown("```{literalinclude} ../turing/widgets/evaluator.js\n:language: javascript\n```", HERE)
+    source = ROOT / "turing/widgets/page/network.js"
+    told = markdown("```{literalinclude} ../turing/widgets/page/network.js\n:language: javascript\n```", HERE)
     assert told == f"```javascript\n{source.read_text(encoding='utf-8').strip()}\n```"
 
 
@@ -305,10 +305,10 @@ def test_no_page_or_notebook_of_a_fork_names_the_repository_that_it_was_forked_f
             text = path.read_text(encoding="utf-8")
             named += [str(path.relative_to(html)) for address in old if address in text]
     assert named == []
-    page = (html / "book/01_gates.html").read_text(encoding="utf-8")
-    assert "https://colab.research.google.com/github/someone/fork/blob/colab/01_gates.ipynb" in page
+    page = (html / "book/gates.html").read_text(encoding="utf-8")
+    assert "https://colab.research.google.com/github/someone/fork/blob/colab/gates.ipynb" in page
     assert "https://github.com/someone/fork/issues" in page
-    copy = json.loads((html / "colab/01_gates.ipynb").read_text(encoding="utf-8"))
+    copy = json.loads((html / "colab/gates.ipynb").read_text(encoding="utf-8"))
     text = "".join("".join(cell["source"]) for cell in copy["cells"])
     assert "git+https://github.com/someone/fork" in text
     assert "https://someone.github.io/fork/book/glossary.html#term-gate" in text

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from turing.check import CHAPTERS, Wrong, exercises, first_failure
-from turing.check.weights import WeightPuzzle, bits, numbers, shown, values
+from turing.exercises import CHAPTERS, Wrong, exercises, first_failure
+from turing.exercises.weights import WeightPuzzle, bits, numbers, shown, values
 from turing.gates import OR, Layer, Readout
 from turing.layout import Layout
 from turing.widgets import Puzzle
@@ -170,7 +170,7 @@ def test_a_number_is_shown_as_short_as_it_can_be(x, text):
 
 
 def test_clauses_are_judged_too():
-    judge = exercises("02_dnf")["exclusive_majority"]
+    judge = exercises("dnf")["exclusive_majority"]
     assert judge(("11-", "101", "011")) == "all 8 rows, with 3 clauses"
     assert judge(["-11", "110", "101"]) == "all 8 rows, with 3 clauses"
     assert "an object of type str. Return a list of clauses" in said(judge, "11-")

@@ -19,9 +19,9 @@ def shapes(call):
 def test_a_hook_sees_the_shapes_that_the_page_tells():
     w = NET.layout_of("carry").width
     columns = torch.cat([vectors["column"] for vectors in NET.vectors([WORD], 4)])
-    assert shapes(lambda: NET.run(WORD, 3)) == [(1, w)] * 3
-    assert shapes(lambda: list(NET.trace(WORD, 3))) == [(1, w)] * 3
-    assert shapes(lambda: NET.step(columns[0], NET.start(NET.encode(WORD)))) == [(1, w)]
+    assert shapes(lambda: NET.run(WORD, 3)) == [(1, 1, w)] * 3
+    assert shapes(lambda: list(NET.trace(WORD, 3))) == [(1, 1, w)] * 3
+    assert shapes(lambda: NET.step(NET.start([WORD]))) == [(1, 1, w)]
     assert shapes(lambda: NET.run_batch([WORD, "B("], 3)) == [(2, 1, w)] * 3
     assert shapes(lambda: list(NET.vectors([WORD, "B("], 3))) == [(2, 1, w)] * 3
     assert shapes(lambda: NET.activations(WORD, 3)) == [(1, 1, w)] * 3

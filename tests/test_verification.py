@@ -12,7 +12,7 @@ import turing
 from paper import BALANCED
 from turing.gates import AND
 from turing.machine import TuringMachine
-from turing.verification import BATCH, Divergence, Near, Report, _differences
+from turing.verification import BATCH, Approx, Divergence, Report, _differences
 from turing.wcm import specification
 from turing.zoo import NAMES, zoo
 
@@ -173,7 +173,7 @@ def test_another_rule_of_the_machine_is_found_in_the_transition():
     report = turing.verify(turing.compile(other, "wcm21", T=20), BALANCED, ["B((E", "B()E", "BE"])
     (divergence,) = report.divergences
     assert not report
-    assert divergence == Divergence("B()E", 3, "transition", "scr5", "scr5[R]", 1.0, 0.0)
+    assert divergence == Divergence("B()E", 3, "transition", "scr5", "scr5[R]", 1.0, 0.0, 3)
     assert str(divergence) == "On the word 'B()E', at step 3, layer transition gives scr5[R] = 1 instead of 0."
     assert str(report).endswith(f"compared: 1 word with a divergence. {divergence}")
 
@@ -241,16 +241,16 @@ def test_verify_has_no_guard_and_diverges_at_the_step_at_which_a_run_is_stopped(
 
 
 def test_a_number_is_compared_with_the_room_that_it_has_of_its_own_or_that_all_have():
-    targets = [{0: Near(Fraction(1, 2), Fraction(1, 8)), 1: Fraction(1), 2: Near(0, Fraction(0))}]
+    targets = [{0: Approx(Fraction(1, 2), Fraction(1, 8)), 1: Fraction(1), 2: Approx(0, Fraction(0))}]
 
-    def wrong(*numbers, slack=Fraction(0)):
-        return [place for _, place, *_ in _differences([[list(numbers)]], [0], targets, slack)]
+    def wrong(*numbers, tolerance=Fraction(0)):
+        return [place for _, place, *_ in _differences([[list(numbers)]], [0], targets, tolerance, None)]
 
     assert wrong(0.5, 1.0, 0.0, 0.0) == []
     assert wrong(0.625, 1.0, 0.0, 0.0) == []
     assert wrong(0.626, 0.75, 0.0, 0.25) == [0, 1, 3]
-    assert wrong(0.626, 0.75, 1e-9, 0.25, slack=Fraction(1, 4)) == [0, 2]
-    assert wrong(float("nan"), 1.0, float("nan"), 0.0, slack=Fraction(1)) == [0, 2]
+    assert wrong(0.626, 0.75, 1e-9, 0.25, tolerance=Fraction(1, 4)) == [0, 2]
+    assert wrong(float("nan"), 1.0, float("nan"), 0.0, tolerance=Fraction(1)) == [0, 2]
 
 
 # What it counts, and what it is given.
@@ -269,7 +269,7 @@ def test_a_report_counts_words_steps_and_numbers():
 
 def test_no_words_are_no_divergence():
     net = turing.compile(BALANCED, "wcm21", T=5)
-    assert turing.verify(net, BALANCED, []) == Report(0, 0, 0, ())
+    assert turing.verify(net, BALANCED, []) == Report(0, 0, 0, 0, ())
     assert str(turing.verify(net, BALANCED, [""])) == "1 word, 1 step, 657 numbers compared: no divergence."
 
 
@@ -295,7 +295,7 @@ def test_a_machine_that_is_equal_up_to_the_order_of_its_rules_is_the_same_machin
 
 
 def test_a_divergence_on_a_word_of_several_symbols_prints_it():
-    divergence = Divergence(("a b", "c"), 3, "last", "scr1", "scr1[c]", 0.5, 1.0)
+    divergence = Divergence(("a b", "c"), 3, "last", "scr1", "scr1[c]", 0.5, 1.0, 3)
     assert str(divergence) == "On the word 'a b c', at step 3, layer last gives scr1[c] = 0.5 instead of 1."
 
 
@@ -313,7 +313,7 @@ BP = turing.compile(BALANCED, "wcm21", T=20)
         (lambda: turing.verify(BALANCED, BP, ["B"]), "verify takes a network, its machine and words"),
         (lambda: turing.verify(BP, BALANCED, ["Bx"]), r"Symbol 'x' \(cell 1 of the word\) is not in this machine's"),
         (lambda: turing.verify(BP, BALANCED, ["B"], 21), "max_steps = 21 is more than T = 20"),
-        (lambda: turing.verify(BP, BALANCED, ["B"], -1), "max_steps is a whole number from 0 up, and -1 was given"),
+        (lambda: turing.verify(BP, BALANCED, ["B"], -1), "max_steps must be an integer of at least 0, and -1"),
         (lambda: turing.verify(BP, zoo["bb2"], [""]), "6 states, .* 3 states, .* not have the same states"),
         (lambda: turing.verify(BP, BALANCED.rename(symbols={"(": "<"}), ["B<"]),
             r"do not have the same symbols\. The network's: \( \) \* B E"),

@@ -1,4 +1,7 @@
-"""The WCM21 transformer: the paper's sizes, whole traces exact to the last number, capacity to the step, gradients."""
+"""WCM21 in every way that there is to run it: with both adders, in every number type and by every engine.
+
+Sizes, whole traces exact to the last number, capacity to the step, tensors and gradients.
+"""
 
 import copy
 import hashlib
@@ -6,6 +9,7 @@ import itertools
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -39,8 +43,49 @@ from turing.zoo import NAMES, zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
 slow = pytest.mark.slow
+ADDERS = ["ripple", "lookahead"]
 DTYPES = [torch.float32, torch.float64, torch.bfloat16]
+adders = pytest.mark.parametrize("adder", ADDERS)
 dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+
+
+class Way(NamedTuple):
+    """How a machine is compiled and run."""
+
+    adder: str
+    dtype: torch.dtype
+    engine: str
+
+    def compile(self, machine: TuringMachine = BALANCED, T: int = 100, **options) -> WCM21:
+        return compiled(machine, T, self.dtype, adder=self.adder, **options)
+
+    def __str__(self) -> str:
+        return f"{self.adder}-{str(self.dtype).removeprefix('torch.')}-{self.engine}"
+
+
+ALL = [
+    Way(adder, dtype, engine)
+    for adder, dtype, engine in itertools.product(ADDERS, DTYPES, ("torch", "indexed", "native"))
+    if engine == "torch" or dtype != torch.bfloat16  # an index works in float32 and float64
+]
+SOME = [Way(*way) for way in zip(
+    itertools.cycle(ADDERS), [*DTYPES, *DTYPES[:2], *DTYPES[:2]], ["torch"] * 3 + ["indexed"] * 2 + ["native"] * 2
+)]  # fmt: skip
+ways = pytest.mark.parametrize("way", SOME, ids=str)  # every adder, every number type and every engine
+all_ways = pytest.mark.parametrize("way", ALL, ids=str)
+torch_ways = pytest.mark.parametrize("way", [way for way in ALL if way.engine == "torch"], ids=str)
+# The paper's network in one number type after the other, and everything else with all types in turn.
+PAPER = [[way] for way in ALL if way.adder == "ripple" and way.engine == "torch"]
+OTHERS = [list(group) for _, group in itertools.groupby(
+    sorted([way for way in ALL if [way] not in PAPER], key=lambda way: (way.adder, way.engine)),
+    key=lambda way: (way.adder, way.engine),
+)]  # fmt: skip
+in_turn = pytest.mark.parametrize("ways", PAPER + OTHERS, ids=lambda ways: f"{len(ways)}-{ways[0]}")
+
+
+def test_some_ways_have_every_adder_with_every_engine():
+    assert {(way.adder, way.engine) for way in SOME} == {(way.adder, way.engine) for way in ALL}
+    assert {(way.dtype, way.engine) for way in SOME} == {(way.dtype, way.engine) for way in ALL}
 
 
 def compiled(machine: TuringMachine = BALANCED, T: int = 100, dtype: torch.dtype = torch.float32, **options) -> WCM21:
@@ -114,18 +159,19 @@ def test_only_the_second_matrix_of_the_transition_depends_on_the_rules():
 # Exact, on whole traces.
 
 
-def exact(machine: TuringMachine, words: list, T: int, dtype: torch.dtype, **options) -> int:
-    """Compare network and machine on words: every number inside, the runs, one trace; how many steps were compared."""
-    net = compiled(machine, T, dtype, **options)
-    report = turing.verify(net, machine, words)
+def exact(way: Way, machine: TuringMachine, words: list, T: int, **options) -> int:
+    """Compare network and machine on words: every number inside, runs and traces; how many steps were compared."""
+    net, engine = way.compile(machine, T, **options), way.engine
+    report = turing.verify(net, machine, words, engine=engine)
     assert report, str(report)
     expected = [machine.run(word, T) for word in words]
-    assert net.run_batch(words) == expected
+    assert net.run_batch(words, engine=engine) == expected
     assert report.steps == sum(run.steps + (run.status == "jammed") for run in expected)
-    few = min(T, 12)
-    run = net.run(words[-1], few)
-    assert run == machine.run(words[-1], few)
-    assert numbered(run.trace) == numbered(machine.trace(words[-1], few))
+    few, chosen = (12, 1) if engine == "torch" else (T, 4)  # for plain torch, a batch is sooner
+    for word in words[-chosen:]:
+        run = net.run(word, min(T, few), engine=engine)
+        assert run == machine.run(word, min(T, few))
+        assert numbered(run.trace) == numbered(machine.trace(word, min(T, few)))
     return report.steps
 
 
@@ -133,97 +179,102 @@ def parentheses(longest: int) -> list[str]:
     return [f"B{''.join(word)}E" for n in range(longest + 1) for word in itertools.product("()", repeat=n)]
 
 
-@dtypes
-def test_every_word_of_up_to_5_parentheses_is_exact(dtype):
-    steps = exact(BALANCED, parentheses(5), 100, dtype)
-    assert steps == 433
+@ways
+def test_every_word_of_up_to_4_parentheses_is_exact(way):
+    assert exact(way, BALANCED, parentheses(4), 64) == 187
 
 
 @slow
-@dtypes
-def test_every_word_of_up_to_10_parentheses_is_exact(dtype):
+@torch_ways
+def test_every_word_of_up_to_10_parentheses_is_exact(way):
     words = parentheses(10)
-    steps = exact(BALANCED, words, 100, dtype)
-    print(f"{len(words):,} words, {steps:,} steps in {dtype}: no divergence")
+    steps = exact(way, BALANCED, words, 100)
+    print(f"{len(words):,} words, {steps:,} steps, {way}: no divergence")
     assert len(words) == 2**11 - 1
     assert steps >= 20_000
 
 
-@dtypes
-def test_the_word_of_the_paper_is_exact_in_81_steps(dtype):
-    assert exact(BALANCED, ["B()((()(()))())E"], 100, dtype) == 81
+@ways
+def test_the_word_of_the_paper_is_exact_in_81_steps(way):
+    assert exact(way, BALANCED, ["B()((()(()))())E"], 100) == 81
 
 
 def nest(depth: int) -> str:
     return f"B{'(' * depth}{')' * depth}E"
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, torch.float16], ids=str)
-def test_a_nest_on_which_the_literal_softmax_fails_is_exact(dtype):
-    assert exact(BALANCED, [nest(6)], 100, dtype) == 99
+@pytest.mark.parametrize("way", [*SOME, Way("ripple", torch.float16, "torch")], ids=str)
+def test_a_nest_on_which_the_literal_softmax_fails_is_exact(way):
+    assert exact(way, BALANCED, [nest(6)], 100) == 99
 
 
 @slow
-@dtypes
+@torch_ways
 @pytest.mark.parametrize("deepest", [8, 16, 24, 32])
-def test_nests_of_up_to_32_are_exact(deepest, dtype):
+def test_nests_of_up_to_32_are_exact(deepest, way):
     words = [nest(depth) for depth in range(deepest - 7, deepest + 1)]
     T = BALANCED.run(words[-1]).steps
-    steps = exact(BALANCED, words, T, dtype, bits=(T + len(words[-1]) - 1).bit_length())
-    print(f"nests of {deepest - 7} to {deepest}: {steps:,} steps in {dtype}: no divergence")
+    steps = exact(way, BALANCED, words, T, bits=(T + len(words[-1]) - 1).bit_length())
+    print(f"nests of {deepest - 7} to {deepest}: {steps:,} steps, {way}: no divergence")
     assert steps == sum(2 * depth**2 + 4 * depth + 3 for depth in range(deepest - 7, deepest + 1))
 
 
 @slow
-@dtypes
-def test_the_flat_word_of_32_pairs_is_exact(dtype):
-    assert exact(BALANCED, [f"B{'()' * 32}E"], 195, dtype) == 195
+@torch_ways
+def test_the_flat_word_of_32_pairs_is_exact(way):
+    assert exact(way, BALANCED, [f"B{'()' * 32}E"], 195) == 195
 
 
-SAMPLED = [
-    "parity", "binary_increment", "unary_addition", "divisible_by_three", "palindromes", "anbncn", "copier",
-    "binary_addition", "sorter", "rock_paper_scissors", "bb3", "bb4", "universal",
-]  # fmt: skip
 LONG = {"bb5", "bb2x4", "antihydra"}  # their samples take from 100,000 steps on
 
 
-def zoo_is_exact(name: str, dtype: torch.dtype, most: int) -> int:
+def zoo_is_exact(way: Way, name: str, limit: int) -> int:
     """All samples of a machine, up to that many steps."""
     samples = zoo.entry(name).samples
-    T = min(most, max(sample.steps for sample in samples) + 1)
+    T = min(limit, max(sample.steps for sample in samples) + 1)
     room = T + max(len(sample.word) for sample in samples)
-    return exact(zoo[name], [sample.word for sample in samples], T, dtype, bits=(room - 1).bit_length())
+    return exact(way, zoo[name], [sample.word for sample in samples], T, bits=(room - 1).bit_length())
 
 
-@pytest.mark.parametrize(("name", "dtype"), zip(SAMPLED, itertools.cycle(DTYPES)), ids=str)
-def test_machines_of_the_zoo_are_exact_for_120_steps(name, dtype):
-    steps = zoo_is_exact(name, dtype, 120)
-    assert steps >= 7
+# Each machine in three ways: with torch, with an index and with the compiled loop.
+TAKEN = [(name, SOME[k]) for n, name in enumerate(NAMES) for k in (n % 3, 3 + n % 2, 5 + n % 2)]
+
+
+@pytest.mark.parametrize(("name", "way"), TAKEN, ids=str)
+def test_machines_of_the_zoo_are_exact_for_40_steps(name, way):
+    assert zoo_is_exact(way, name, 40) >= 6
+
+
+@ways
+def test_the_universal_machine_is_exact_for_120_steps(way):
+    assert zoo_is_exact(way, "universal", 120) >= 120
 
 
 @slow
-@dtypes
+@all_ways
 @pytest.mark.parametrize("name", NAMES)
-def test_every_machine_of_the_zoo_is_exact_on_its_samples(name, dtype):
-    steps = zoo_is_exact(name, dtype, 2000 if name in LONG else 5000)
-    print(f"{name}: {steps:,} steps in {dtype}: no divergence")
-    said = sum(sample.steps for sample in zoo.entry(name).samples)
-    assert steps >= min(2000, said) if name in LONG else steps >= said
+def test_every_machine_of_the_zoo_is_exact_on_its_samples(name, way):
+    steps = zoo_is_exact(way, name, 2000 if name in LONG else 5000)
+    print(f"{name}: {steps:,} steps, {way}: no divergence")
+    expected = sum(sample.steps for sample in zoo.entry(name).samples)
+    assert steps >= min(2000, expected) if name in LONG else steps >= expected
 
 
-def random_machines_are_exact(examples: int, T: int, dtype: torch.dtype | None) -> tuple[int, int]:
+def random_machines_are_exact(ways: list[Way], examples: int, T: int) -> tuple[int, int]:
     """How many of so many random machines take 20 steps or more, and the steps of all that were compared."""
     long, steps, tried = 0, 0, 0
 
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
-    @given(machines_and_words(), st.sampled_from(DTYPES) if dtype is None else st.just(dtype))
-    def compare(machine_and_words, dtype):
+    @given(machines_and_words(words=2))
+    def compare(machine_and_words):
         nonlocal long, steps, tried
         machine, words = machine_and_words
-        if tried % 10 == 0:
-            steps += exact(machine, words, T, dtype, bits=(T + 7).bit_length())
+        way = ways[tried % len(ways)]
+        bits = (T + 7).bit_length()
+        if way.engine != "torch" or tried % 10 == 0:
+            steps += exact(way, machine, words, T, bits=bits)
         else:  # how a run is read off the columns is tried on every tenth; the columns themselves on all
-            report = turing.verify(compiled(machine, T, dtype, bits=(T + 7).bit_length()), machine, words)
+            report = turing.verify(way.compile(machine, T, bits=bits), machine, words)
             assert report, str(report)
             steps += report.steps
         long += max(machine.run(word, T).steps for word in words) >= 20
@@ -234,19 +285,19 @@ def random_machines_are_exact(examples: int, T: int, dtype: torch.dtype | None) 
     return long, steps
 
 
-def test_25_random_machines_are_exact_in_one_number_type_each():
-    long, steps = random_machines_are_exact(25, 30, None)
-    assert long >= 13
+def test_35_random_machines_are_exact_in_one_way_each():
+    long, steps = random_machines_are_exact(SOME, 35, 30)
+    assert long >= 15
     assert steps >= 900
 
 
 @slow
-@dtypes
-def test_500_random_machines_are_exact_for_200_steps(dtype):
-    long, steps = random_machines_are_exact(500, 200, dtype)
-    print(f"500 random machines, {long} of 20 steps or more, {steps:,} steps in {dtype}: no divergence")
+@in_turn
+def test_500_random_machines_are_exact_for_100_steps_or_more(ways):
+    long, steps = random_machines_are_exact(ways, 500, 200 if ways[0].engine == "torch" else 100)
+    print(f"500 random machines, {long} of 20 steps or more, {steps:,} steps, {len(ways)} × {ways[0]}: no divergence")
     assert long >= 250
-    assert steps >= 100_000
+    assert steps >= 50_000
 
 
 @settings(max_examples=10, deadline=None, derandomize=True, database=None)
@@ -263,36 +314,45 @@ def test_with_the_literal_softmax_a_random_run_is_right_or_stopped(machine_and_w
 
 # Machines of all kinds.
 
-ODD = ["pos1", "[", "]", "st[A]", "scr4[visited]", " ", "\n", "∅", "🂡", "", "x" * 500, "column", "0", "-", "B E"]
-ODD = [name or "a'b\"" for name in ODD]
+ODD = ["pos1", "[", "]", "st[A]", "scr4[visited]", " ", "\n", "∅", "🂡", "a'b\"", "x" * 500, "column", "0", "-", "B E"]
+ODD += ["carry[0]", "blank"]
 
 
-def test_names_may_be_any_text():
+@ways
+def test_names_may_be_any_text(way):
     """A counter that goes through all symbols, one on each cell, in states with the same names."""
     rules = {(q, a): (p, b, 1) for q, p in itertools.pairwise(ODD) for a, b in zip(ODD, ODD[1:] + ODD[:1], strict=True)}
     machine = TuringMachine(rules, ODD[0], {ODD[-1]}, ODD[3])
     words = [[], ODD, [ODD[3]] * 5, ODD[::-1]]
-    assert exact(machine, words, 20, torch.float32, bits=6) == 4 * (len(ODD) - 1)
-    net = compiled(machine, 20, bits=6)
-    assert numbered(net.run(ODD).trace) == numbered(machine.run(ODD).trace)
+    assert exact(way, machine, words, 20, bits=6) == 4 * (len(ODD) - 1)
 
 
-def test_the_blank_and_the_initial_state_may_be_any_of_theirs():
+@ways
+def test_symbols_may_have_several_characters(way):
+    machine = zoo["rock_paper_scissors"]
+    words = [("rock", "paper", "rock"), ("scissors", "rock"), ()]
+    assert exact(way, machine, words, 8) == sum(machine.run(word).steps for word in words)
+
+
+@ways
+def test_the_blank_and_the_initial_state_may_be_any_of_theirs(way):
     rows = [("A", "0", "B", "1", -1), ("B", "1", "A", "0", 1), ("A", "1", "C", "1", 1), ("B", "0", "A", "1", 1)]
     for initial, blank in itertools.product("ABC", "01"):
         machine = TuringMachine([*rows, ("C", "0", "B", "0", -1)], initial, {"H"}, blank)
-        assert exact(machine, ["", "0", "1", "0110", "111"], 20, torch.float32, bits=5) >= 5
+        assert exact(way, machine, ["", "0", "1", "0110", "111"], 20, bits=5) >= 5
 
 
-def test_a_stay_reads_what_was_written_in_the_same_step():
+@ways
+def test_a_stay_reads_what_was_written_in_the_same_step(way):
     machine = TuringMachine(
         {("A", "0"): ("B", "1", 0), ("B", "1"): ("C", "2", 0), ("C", "2"): ("A", "0", -1), ("C", "0"): ("A", "0", 1)},
         "A", (), "0",
     )  # fmt: skip
-    assert exact(machine, ["", "00"], 30, torch.float32, bits=6) == 60
+    assert exact(way, machine, ["", "00"], 30, bits=6) == 60
 
 
-def test_cells_left_of_the_word_are_found_again():
+@ways
+def test_cells_left_of_the_word_are_found_again(way):
     machine = TuringMachine(
         {("L", "_"): ("R", "x", 1), ("L", "x"): ("L", "x", -1), ("R", "x"): ("R", "x", 1), ("R", "a"): ("L", "x", -1),
          ("L", "a"): ("L", "a", -1), ("R", "_"): ("H", "_", 0)},
@@ -300,106 +360,127 @@ def test_cells_left_of_the_word_are_found_again():
     )  # fmt: skip
     word = "aaaa"
     assert min(now.head for now in machine.trace(word)) == -5
-    assert exact(machine, [word, "", "a"], 60, torch.float32, bits=7) >= 45
+    assert exact(way, machine, [word, "", "a"], 60, bits=7) >= 45
 
 
+@ways
 @pytest.mark.parametrize("move", [-1, 0, 1])
-@pytest.mark.parametrize("T", [1, 2, 3])
-def test_a_machine_of_one_state_and_one_symbol_runs_to_its_limit(move, T):
+def test_a_machine_of_one_state_and_one_symbol_runs_to_its_limit(way, move):
     machine = TuringMachine({("A", "0"): ("A", "0", move)}, "A", (), "0")
-    assert exact(machine, ["", "0"], T, torch.float32, bits=4) == 2 * T
+    for T in (1, 2, 3):
+        assert exact(way, machine, ["", "0"], T, bits=4) == 2 * T
 
 
+@ways
 @pytest.mark.parametrize("bits", range(1, 6))
-def test_the_last_of_2_to_the_l_steps_still_has_a_number_of_its_own(bits):
+def test_the_last_of_2_to_the_l_steps_still_has_a_number_of_its_own(way, bits):
     machine = TuringMachine(
         {("A", "0"): ("B", "1", 1), ("B", "0"): ("A", "1", -1), ("A", "1"): ("B", "0", 1), ("B", "1"): ("A", "0", -1)},
         "A", (), "0",
     )  # fmt: skip
-    assert compiled(machine, 2**bits).bits == bits
-    assert exact(machine, ["", "1", "01"], 2**bits, torch.float32) == 3 * 2**bits
+    assert way.compile(machine, 2**bits).bits == bits
+    assert exact(way, machine, ["", "1", "01"], 2**bits) == 3 * 2**bits
 
 
-def test_a_network_may_be_compiled_for_a_single_step():
+@ways
+def test_a_network_may_be_compiled_for_a_single_step(way):
     machine = TuringMachine({("A", "0"): ("H", "1", 1)}, "A", {"H"}, "0")
-    assert compiled(machine, 1).run("") == machine.run("", 1)
-    assert compiled(machine, 1).run("").status == "halted"
-    assert compiled(BALANCED, 1).run("BE").status == "limit"
+    assert way.compile(machine, 1).run("", engine=way.engine) == machine.run("", 1)
+    assert way.compile(machine, 1).run("", engine=way.engine).status == "halted"
+    assert way.compile(BALANCED, 1).run("BE", engine=way.engine).status == "limit"
 
 
-def test_a_machine_that_halts_before_it_starts_takes_no_step():
+@ways
+def test_a_machine_that_halts_before_it_starts_takes_no_step(way):
     machine = TuringMachine({("A", "0"): ("H", "1", 1)}, "H", {"H"}, "0")
-    net = compiled(machine, 4)
-    for word in ("", "0", "101"):
-        assert net.run(word) == machine.run(word)
-        assert net.run(word).status == "halted"
-    assert exact(machine, ["", "0"], 4, torch.float32) == 0
+    assert exact(way, machine, ["", "0", "101"], 4) == 0
+    net = way.compile(machine, 4)
+    assert net.run("101", engine=way.engine).status == "halted"
     with pytest.raises(ValueError, match="Step 1 was asked for, and the run on this word ends with step 0"):
         net.activations("", 1)
 
 
-def test_a_machine_that_jams_at_once_or_later_ends_as_the_oracle_says(net):
+@ways
+def test_a_machine_that_jams_at_once_or_later_ends_as_the_oracle_says(way):
+    net = way.compile()
     for word, steps in (("(", 0), ("", 0), ("BB", 1), ("B(B", 2)):
-        run = net.run(word)
+        run = net.run(word, engine=way.engine)
         assert run == BALANCED.run(word)
         assert (run.status, run.steps) == ("jammed", steps)
         assert len(list(run.trace)) == steps + 1
+    assert exact(way, BALANCED, ["(", "", "BB", "B(B"], 100) == 1 + 1 + 2 + 3
 
 
-def test_a_jam_at_the_limit_is_the_limit(net):
-    assert net.run("B(B", max_steps=2).status == BALANCED.run("B(B", 2).status == "limit"
-    assert net.run("B(B", max_steps=3).status == BALANCED.run("B(B", 3).status == "jammed"
-    assert net.run("(", max_steps=0).status == "limit"
+@ways
+def test_a_jam_at_the_limit_is_the_limit(way):
+    net = way.compile()
+    for word, limit, status in (("B(B", 2, "limit"), ("B(B", 3, "jammed"), ("(", 0, "limit")):
+        assert net.run(word, limit, engine=way.engine).status == BALANCED.run(word, limit).status == status
 
 
-@pytest.mark.parametrize("limit", range(11))
-def test_every_limit_ends_the_run_where_it_ends_the_machines(net, limit):
-    assert net.run("B()E", limit) == BALANCED.run("B()E", limit)
-    assert net.run_batch(["B()E", "B)E"], limit) == [BALANCED.run(word, limit) for word in ("B()E", "B)E")]
+@ways
+def test_every_limit_ends_the_run_where_it_ends_the_machines(way):
+    net, words = way.compile(), ["B()E", "B)E"]
+    for limit in range(11):
+        run = net.run("B()E", limit, engine=way.engine)
+        assert run == BALANCED.run("B()E", limit)
+        assert len(list(net.trace("B()E", limit, engine=way.engine))) == run.steps + 1
+        assert net.run_batch(words, limit, engine=way.engine) == [BALANCED.run(word, limit) for word in words]
 
 
-def test_a_word_may_be_longer_than_the_run():
-    assert exact(walker(1), ["a" * 60], 4, torch.float32, bits=6) == 4
+@ways
+def test_a_word_may_be_longer_than_the_run(way):
+    assert exact(way, walker(1), ["a" * 60], 4, bits=6) == 4
 
 
-def test_a_word_comes_as_a_string_a_list_or_a_generator(net):
-    runs = [net.run(word) for word in ("B()E", ["B", "(", ")", "E"], (symbol for symbol in "B()E"))]
-    assert runs[0] == runs[1] == runs[2]
-    assert numbered(runs[2].trace) == numbered(BALANCED.trace("B()E"))
+@ways
+def test_a_word_comes_as_a_string_a_list_or_a_generator(way):
+    net = way.compile()
+    for word in ("B()E", ["B", "(", ")", "E"], (symbol for symbol in "B()E")):
+        run = net.run(word, engine=way.engine)
+        assert run == BALANCED.run("B()E")
+        assert numbered(run.trace) == numbered(BALANCED.trace("B()E"))
 
 
 # Batches and traces.
 
 
-def test_a_batch_of_words_ends_as_its_words_do_one_by_one(net):
-    words = ["", "B", "B()E", "(", nest(5), "B)(E", "B" + "()" * 8 + "E", "BE"]
-    assert net.run_batch(words) == [net.run(word) for word in words] == [BALANCED.run(word, 100) for word in words]
-    assert [numbered(run.trace) for run in net.run_batch(words[:3])] == [numbered(BALANCED.trace(w)) for w in words[:3]]
-    assert net.run_batch([]) == []
+@ways
+def test_a_batch_of_words_ends_as_its_words_do_one_by_one(way):
+    net, words = way.compile(), ["", "B", "B()E", "(", nest(5), "B)(E", ["B", "E"], "B" + "()" * 8 + "E"]
+    runs = net.run_batch(words, engine=way.engine)
+    assert runs == [net.run(word, engine=way.engine) for word in words] == [BALANCED.run(word) for word in words]
+    assert [numbered(run.trace) for run in runs[:3]] == [numbered(BALANCED.trace(word)) for word in words[:3]]
+    assert net.run_batch(iter(words), 3, engine=way.engine) == [BALANCED.run(word, 3) for word in words]
+    assert net.run_batch([], engine=way.engine) == []
 
 
-def test_a_trace_comes_step_by_step_and_leaves_the_gradients_on(net):
-    trace = net.trace("B()E")
+@ways
+def test_a_trace_comes_step_by_step_and_leaves_the_gradients_on(way):
+    net = way.compile()
+    trace = net.trace("B()E", engine=way.engine)
     assert [str(next(trace)) for _ in range(3)] == FIGURE_1.splitlines()[:3]
     assert torch.is_grad_enabled()
-    assert [str(now) for now in net.trace("B()E")] == FIGURE_1.splitlines()
+    assert [str(now) for now in net.trace("B()E", engine=way.engine)] == FIGURE_1.splitlines()
 
 
-def test_activations_are_the_vectors_of_a_step_by_module(net):
+@adders
+def test_activations_are_the_vectors_of_a_step_by_module(adder):
+    net = compiled(adder=adder)
     for step in (1, 4, 9):
         found = net.activations("B()E", step)
         assert list(found) == ["column", *net.pipeline]
         vectors = next(itertools.islice(net.vectors(["B()E", "B"]), step - 1, None))
         assert all(torch.equal(vector, vectors[name][0]) for name, vector in found.items())
-        assert all(not vector.requires_grad for vector in found.values())
-    column = net.activations("B()E", 1)["column"]
-    assert torch.equal(column, net.initial("B()E"))
-    (reading,) = net.read(net.activations("B()E", 9)["combine"].unsqueeze(0))
-    assert reading == ("T", "*", "B", 1, 1)
+        assert all(vector.shape == (net.layout_of(name).width,) for name, vector in found.items())
+    assert torch.equal(net.activations("B()E", 1)["column"], net.initial("B()E"))
+    last = list(net.activations("B()E", 9).values())[-1]
+    assert net.read_columns(last.unsqueeze(0)) == [("T", "*", "B", 1, 1)]
 
 
-def test_patterns_are_the_weights_of_every_head_and_the_null_key_comes_last(net):
-    word, step = "B()E", 8  # the head comes back to cell 0, where it stood at step 0 and nowhere since
+@adders
+def test_patterns_are_the_weights_of_every_head_and_the_null_key_comes_last(adder):
+    net, word, step = compiled(adder=adder), "B()E", 8  # back to cell 0, where the head stood at step 0 and never since
     found = net.patterns(word, step)
     assert list(found) == [name for name, module in net.pipeline.items() if isinstance(module, Attention)]
     for name, weights in found.items():
@@ -414,11 +495,11 @@ def test_patterns_are_the_weights_of_every_head_and_the_null_key_comes_last(net)
 # Capacity.
 
 
-def stopped(machine: TuringMachine, word, bits: int, T: int) -> int | None:
+def stopped(way: Way, machine: TuringMachine, word, bits: int, T: int) -> int | None:
     """The step at which the network refuses to go on, after a trace that was right so far; None if it did not."""
-    net, seen, message = compiled(machine, T, bits=bits), [], ""
+    net, seen, message = way.compile(machine, T, bits=bits), [], ""
     try:
-        for now in net.trace(word):
+        for now in net.trace(word, engine=way.engine):
             seen.append((now.step, now.state, now.head, now.symbol, now.tape))
     except CapacityError as error:
         message = str(error)
@@ -427,90 +508,101 @@ def stopped(machine: TuringMachine, word, bits: int, T: int) -> int | None:
     if step is not None:
         assert f"At step {step} the head comes to cell " in message
         assert f"{2**bits} cells can be told apart. Compile with more bits than {bits}." in message
+        if T <= 16:  # a run is stopped like its trace
+            assert net.run(word, step - 1, engine=way.engine) == machine.run(word, step - 1)
+            with pytest.raises(CapacityError) as error:
+                net.run(word, engine=way.engine)
+            assert str(error.value) == message
     return step
 
 
-def walk(move: int, bits: int, lengths) -> int:
+def walk(way: Way, move: int, bits: int, lengths) -> int:
     machine, compared = walker(move), 0
     for n in lengths:
         word = "a" * n
-        step = stopped(machine, word, bits, 2**bits)
+        step = stopped(way, machine, word, bits, 2**bits)
         assert step == full(machine, word, bits, 2**bits)
-        if n % 16 == 0:
-            assert compiled(machine, 2**bits).run(word, step - 1) == machine.run(word, step - 1)
         assert step == (2**bits if move > 0 or n == 0 else 2**bits - n + 1)
         compared += step
     return compared
 
 
+@ways
 @pytest.mark.parametrize("move", [-1, 1])
-@pytest.mark.parametrize("bits", [4, 5])
-def test_a_walker_is_stopped_at_the_step_that_would_make_two_cells_the_same(move, bits):
-    steps = walk(move, bits, [0, 1, 2, 2**bits // 2, 2**bits - 1, 2**bits])
-    assert steps >= 50
+def test_a_walker_is_stopped_at_the_step_that_would_make_two_cells_the_same(way, move):
+    assert walk(way, move, 4, [0, 1, 2, 8, 15, 16]) >= 50
 
 
 @slow
 @pytest.mark.parametrize("move", [-1, 1])
-@pytest.mark.parametrize("bits", [4, 5, 6, 7, 8])
-def test_a_walker_is_stopped_at_that_step_on_words_of_all_lengths(move, bits):
-    steps = walk(move, bits, range(2**bits + 1))
-    print(f"walkers by {move:+d}, {bits} bits, words of 0 to {2**bits} cells: {steps:,} steps")
+@pytest.mark.parametrize(
+    ("way", "bits"), [(ALL[0], bits) for bits in range(4, 9)] + [(way, 5) for way in ALL[1:]], ids=str
+)
+def test_a_walker_is_stopped_at_that_step_on_words_of_all_lengths(way, move, bits):
+    steps = walk(way, move, bits, range(2**bits + 1))
+    print(f"walkers by {move:+d}, {bits} bits, words of 0 to {2**bits} cells, {way}: {steps:,} steps")
     assert steps >= (2**bits + 1) * 2**bits // 2
 
 
-def random_capacities(examples: int) -> tuple[int, int]:
+def random_capacities(ways: list[Way], examples: int) -> tuple[int, int]:
     """Random machines with few bits: how many are stopped, and how many are not."""
     outcomes = {True: 0, False: 0}
 
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
-    @given(machines(), st.integers(2, 4), st.data())
+    @given(machines(), st.integers(1, 4), st.data())
     def compare(machine, bits, data):
         word = tuple(data.draw(st.lists(st.sampled_from(machine.symbols), max_size=2**bits)))
         step = full(machine, word, bits, 2**bits)
-        assert stopped(machine, word, bits, 2**bits) == step
+        assert stopped(ways[sum(outcomes.values()) % len(ways)], machine, word, bits, 2**bits) == step
         outcomes[step is not None] += 1
 
     compare()
     return outcomes[True], outcomes[False]
 
 
-def test_40_random_machines_are_stopped_where_counting_says_and_nowhere_else():
-    stops, others = random_capacities(40)
+def test_49_random_machines_are_stopped_where_counting_says_and_nowhere_else():
+    stops, others = random_capacities(SOME, 49)
     assert stops >= 10
     assert others >= 10
 
 
 @slow
-def test_500_random_machines_are_stopped_where_counting_says_and_nowhere_else():
-    stops, others = random_capacities(500)
-    print(f"500 random machines with 2 to 4 bits: {stops} stopped, {others} not")
+@in_turn
+def test_500_random_machines_are_stopped_where_counting_says_and_nowhere_else(ways):
+    stops, others = random_capacities(ways, 500)
+    print(f"500 random machines with 1 to 4 bits, {len(ways)} × {ways[0]}: {stops} stopped, {others} not")
     assert stops >= 150
     assert others >= 150
 
 
-@pytest.mark.parametrize("bits", [1, 2, 3, 4])
-def test_a_word_with_more_cells_than_the_bits_tell_apart_is_refused_at_once(bits):
-    net = compiled(walker(1), 1, bits=bits)
-    assert net.run("a" * 2**bits, 0).steps == 0
-    for call in (net.run, net.trace, lambda word: net.run_batch(["a", word])):
+@ways
+@pytest.mark.parametrize("bits", [1, 3])
+def test_a_word_with_more_cells_than_the_bits_tell_apart_is_refused_at_once(way, bits):
+    net, word = way.compile(walker(1), 1, bits=bits), "a" * (2**bits + 1)
+    assert net.run("a" * 2**bits, 0, engine=way.engine).steps == 0
+    for call in (
+        lambda: net.run(word, engine=way.engine),
+        lambda: list(net.trace(word, engine=way.engine)),
+        lambda: net.run_batch(["a", word], engine=way.engine),
+    ):
         with pytest.raises(CapacityError, match=f"The word has {2**bits + 1} cells, and {bits} position bits? can"):
-            call("a" * (2**bits + 1))
-    bigger = compiled(walker(1), 1, bits=bits + 1)
-    assert bigger.run("a" * (2**bits + 1)).steps == 1
+            call()
+    assert way.compile(walker(1), 1, bits=bits + 1).run(word, engine=way.engine).steps == 1
 
 
-def test_the_word_of_a_batch_that_has_no_room_is_named():
-    net = compiled(walker(-1), 16)
+@ways
+def test_the_word_of_a_batch_that_has_no_room_is_named(way):
+    net = way.compile(walker(-1), 16)
     with pytest.raises(CapacityError, match="Word 2 of the batch: At step 7 the head comes to cell -7, which has"):
-        net.run_batch(["", "a", "a" * 10])
+        net.run_batch(["", "a", "a" * 10], 10, engine=way.engine)
 
 
-def test_a_run_is_safe_when_word_and_steps_fit_in_the_positions():
+@ways
+def test_a_run_is_safe_when_word_and_steps_fit_in_the_positions(way):
     for n, T in ((0, 15), (1, 15), (6, 10), (15, 1)):
         for move in (-1, 1):
             assert full(walker(move), "a" * n, 4, T) is None
-            assert stopped(walker(move), "a" * n, 4, T) is None
+            assert stopped(way, walker(move), "a" * n, 4, T) is None
 
 
 def test_a_capacity_error_is_an_overflow_and_turing_knows_it():
@@ -531,13 +623,14 @@ def padded(net: WCM21, words: list) -> torch.Tensor:
 
 
 @dtypes
-def test_forward_gives_what_step_gives_at_every_step(dtype):
-    net, words = compiled(BALANCED, 40, dtype), ["B(())E", "B)(E", "B()()E"]
+@adders
+def test_forward_gives_what_step_gives_at_every_step(adder, dtype):
+    net, words = compiled(BALANCED, 40, dtype, adder=adder), ["B(())E", "B)(E", "B()()E"]
     columns, tapes = history(net, words, 20), padded(net, words)
     with torch.no_grad():
         for t, vectors in enumerate(itertools.islice(net.vectors(words), 20)):
             batch = net(columns[t], columns[:t].transpose(0, 1), tapes)
-            assert torch.equal(batch, vectors["combine"])
+            assert torch.equal(batch, list(vectors.values())[-1])
             for i, word in enumerate(words):
                 assert torch.equal(net(columns[t, i], columns[:t, i], net.encode(word)), batch[i])
 
@@ -556,7 +649,7 @@ def test_a_run_by_hand_with_forward_alone_is_the_run(net):
     with torch.no_grad():
         for step in range(1, 10):
             out = net(column, columns, tape)
-            states.append(net.read(out.unsqueeze(0))[0].state)
+            states.append(net.read_columns(out.unsqueeze(0))[0].state)
             columns, column = torch.cat([columns, column.unsqueeze(0)]), out + net.beta(step)
     assert states == [now.state for now in BALANCED.trace("B()E")][1:]
 
@@ -630,10 +723,11 @@ def test_gradients_of_the_cached_step_are_those_of_forward():
     for cached in (True, False):
         net.zero_grad()
         column, tape = net.initial("B()E"), net.encode("B()E")
-        memory, columns = net.start(tape), column.new_zeros(0, net.layout.width)
-        for step in range(1, 8):
-            out = net.step(column, memory) if cached else net(column, columns, tape)
-            columns, column = torch.cat([columns, column.unsqueeze(0)]), out + net.beta(step)
+        columns = column.new_zeros(0, net.layout.width)
+        for step in range(0 if cached else 7):
+            out = net(column, columns, tape)
+            columns, column = torch.cat([columns, column.unsqueeze(0)]), out + net.beta(step + 1)
+        column = net.rollout("B()E", 7)[-1] if cached else column
         loss_of(net, column.unsqueeze(0), torch.ones_like(column).unsqueeze(0)).backward()
         grads.append({name: parameter.grad.clone() for name, parameter in net.named_parameters()})
     assert all(torch.allclose(grads[0][name], grads[1][name], atol=1e-5) for name in grads[0])
@@ -800,16 +894,16 @@ SMALL = compiled(BALANCED, 20)
         (lambda: SMALL.encode("x"), "Symbol 'x'"),
         (lambda: SMALL.initial("x"), "Symbol 'x'"),
         (lambda: SMALL.run(5), "A word is a string or a sequence of symbols, and 5 was given"),
-        (lambda: SMALL.run_batch("B()E"), r"run_batch takes a list of words, and the one word 'B\(\)E' was given"),
-        *((lambda T=T: compiled(BALANCED, T), rf"T is the most steps of a run, a whole number from 1 up .* T={T!r} was")
+        (lambda: SMALL.run_batch("B()E"), r"A list of words is expected, and the single word 'B\(\)E' was given"),
+        *((lambda T=T: compiled(BALANCED, T), rf"T is the maximal number of steps, an integer from 1 up .* T={T!r} was")
           for T in (0, -3, 2.5, True, "100", None)),
-        (lambda: compiled(BALANCED, 2**64 + 1), "T is the most steps of a run, .* T=18446744073709551617 was given"),
+        (lambda: compiled(BALANCED, 2**64 + 1), "T is the maximal .* T=18446744073709551617 was given"),
         (lambda: SMALL.run("BE", 21), "max_steps = 21 is more than T = 20, .* Compile it with T=21"),
         (lambda: SMALL.trace("BE", 21), "max_steps = 21 is more than T = 20"),
         (lambda: SMALL.run_batch(["BE"], 21), "max_steps = 21 is more than T = 20"),
-        (lambda: SMALL.run("BE", -1), "max_steps is a whole number from 0 up, and -1 was given"),
-        (lambda: SMALL.run("BE", True), "max_steps is a whole number from 0 up, and True was given"),
-        (lambda: SMALL.run("BE", 2.0), "max_steps is a whole number from 0 up, and 2.0 was given"),
+        (lambda: SMALL.run("BE", -1), "max_steps .* integer .*, and -1 was given"),
+        (lambda: SMALL.run("BE", True), "max_steps .* integer .*, and True was given"),
+        (lambda: SMALL.run("BE", 2.0), "max_steps .* integer .*, and 2.0 was given"),
         (lambda: compiled(BALANCED, 100, bits=6), "bits=6 was given. T = 100 steps are numbered with 7 bits: give 7"),
         (lambda: compiled(BALANCED, 2, bits=0), "bits=0 was given. T = 2 steps are numbered with 1 bit: give 1 or"),
         (lambda: compiled(BALANCED, 100, bits=8.0), "bits=8.0 was given"),
@@ -819,13 +913,14 @@ SMALL = compiled(BALANCED, 20)
         (lambda: compiled(BALANCED, 100, kappa=-1), "κ is a number above 0, .* -1 was given"),
         (lambda: compiled(BALANCED, 100, engine="fast"), "wcm21: .*'engine'. Its options: T, bits, kappa, average"),
         (lambda: turing.compile(BALANCED, "wcm21"), "wcm21: missing a required argument: 'T'. Its options: T, bits, k"),
-        (lambda: turing.compile(BALANCED, "wcm22", T=5), "one of wcm21, ss95, ss95-realtime, and 'wcm22' was given"),
-        (lambda: turing.compile(BALANCED, ["wcm21"], T=5), r"one of wcm21, ss95, ss95-realtime, and \['wcm21'\] was"),
+        (lambda: turing.compile(BALANCED, "wcm22", T=5), "one of .*wcm21.*, and 'wcm22' was given"),
+        (lambda: turing.compile(BALANCED, ["wcm21"], T=5), r"one of .*wcm21.*, and \['wcm21'\] was given"),
         (lambda: compiled("bb2", 5), "A TuringMachine is compiled here, and 'bb2' was given"),
-        *((lambda step=step: SMALL.activations("B()E", step), rf"The steps .* 1 to T = 20, and step {step!r} was asked")
-          for step in (0, -1, 21, 1.5, "1", None)),
+        *((lambda step=step: SMALL.activations("B()E", step), rf"integer of at least 1, and {step!r} was given")
+          for step in (0, -1, 1.5, "1", None)),
+        (lambda: SMALL.activations("B()E", 21), "The steps of this network are 1 to 20, and step 21 was asked for"),
         (lambda: SMALL.activations("B()E", 10), "Step 10 was asked for, and the run on this word ends with step 9"),
-        (lambda: SMALL.patterns("B()E", 0), "The steps of this network are 1 to T = 20, and step 0 was asked for"),
+        (lambda: SMALL.patterns("B()E", 0), "the number of a pass, must be an integer of at least 1, and 0 was given"),
         (lambda: SMALL.patterns("(", 2), "Step 2 was asked for, and the run on this word ends with step 1"),
         (lambda: SMALL(torch.zeros(51), torch.zeros(0, 51), torch.zeros(1, 50)), "takes vectors of width 51, and a"),
         (lambda: Simulator(BALANCED, T=5), "A Simulator takes a Description, and <TuringMachine: 6 states"),
@@ -834,7 +929,7 @@ SMALL = compiled(BALANCED, 20)
         (lambda: Description(terminal_states={"T"}), "go together, and one of them was given"),
         (lambda: Description(RULES, {"H"}), "No blank was given, and the usual one, 'E', is not in the alphabet: 0 1"),
         (lambda: Description(RULES, {"H"}, blank="E"), "The blank 'E' is not in the alphabet of the rules: 0 1"),
-        (lambda: Description(RULES, {"H"}, initial="Q", blank="0"), "The initial state 'Q' is on no rule"),
+        (lambda: Description(RULES, {"H"}, initial="Q", blank="0"), "The initial state 'Q' appears in no rule"),
         (lambda: Description(RULES, {"A"}, blank="0"), r"State 'A' halts, and a rule was given for it: \(A, 0\)"),
         (lambda: Description(RULES, "A", blank="0"), "halting is a set of state names, and the string 'A' was given"),
         (lambda: Description({}, {"H"}), "This machine has no rules"),
@@ -868,7 +963,7 @@ def test_no_kappa_is_too_large(dtype, kappa):
 def test_a_column_that_is_unclear_is_not_read(net):
     column = net.activations("B()E", 3)["combine"]
     for place, value, message in (
-        (net.layout.st["R"], 0.6, "st\\[R\\] is 0.6, and neither 0 nor 1. turing.verify tells at which step"),
+        (net.layout.st["R"], 0.6, "st\\[R\\] is 0.6, and neither 0 nor 1. turing.verify finds the step and the layer"),
         (net.layout.pos2[3], float("nan"), "pos2\\[3\\] is nan, and neither 0 nor 1"),
         (net.layout.st["R"], 1.0, "st, sym1 and sym2 should have one 1 each, and they have 2, 1 and 1"),
         (net.layout.sym1["E"], 1.0, "they have 1, 2 and 1"),
@@ -876,7 +971,7 @@ def test_a_column_that_is_unclear_is_not_read(net):
         spoilt = column.clone()
         spoilt[place] = value
         with pytest.raises(ArithmeticError, match=message):
-            net.read(spoilt.unsqueeze(0))
+            net.read_columns(spoilt.unsqueeze(0))
 
 
 def test_a_network_whose_numbers_were_changed_is_stopped_where_it_shows():

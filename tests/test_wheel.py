@@ -42,7 +42,7 @@ def built(folder):
 def test_wheel_and_sdist_hold_the_whole_package_and_nothing_of_the_book(tmp_path):
     sdist, wheel = built(tmp_path)
     wanted = {path.relative_to(ROOT).as_posix() for path in PACKAGE}
-    assert {"turing/py.typed", "turing/zoo/bb4.yaml", "turing/widgets/lab.js"} <= wanted
+    assert {"turing/py.typed", "turing/zoo/bb4.yaml", "turing/widgets/lab/widget.js"} <= wanted
     with ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         (metadata,) = [name for name in archive.namelist() if name.endswith("/METADATA")]

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from subprocess import PIPE
@@ -13,7 +14,7 @@ import pytest
 import turing.widgets
 from turing import TuringMachine
 from turing.widgets import Predict, Stepper
-from turing.widgets.base import Widget
+from turing.widgets.base import FOLDER, PARTS, Widget, joined
 
 WALK = TuringMachine({("A", "1"): ("A", "1", 1), ("A", "0"): ("halt", "0", 0)}, "A", {"halt"}, "0")
 LONG = TuringMachine({("go", "one"): ("go", "zero", 1), ("go", "zero"): ("end", "zero", -1)}, "go", {"end"}, "zero")
@@ -25,6 +26,7 @@ def bundle(widget):
 
 
 def html(widget):
+    Widget.new_page()
     return bundle(widget)["text/html"]
 
 
@@ -59,10 +61,51 @@ def test_the_page_carries_the_traits_the_module_and_the_style():
         "states": ["A", "halt"],
         "symbols": ["0", "1"],
     }
-    assert json.dumps(Stepper._esm).replace("<", "\\u003c") in page
     for css in (".turing-widget {", ".turing-stepper {"):
         assert css in page
         assert css in Stepper(WALK).get_state("_css")["_css"]
+
+
+SOURCES = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js")}
+DECLARED = r"(?m)^{}(?:async )?(?:class|const|function) (\w+)"
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_what_a_module_imports_is_exported_there_and_used(name):
+    for names, path in re.findall(r'(?m)^import \{ ([^}]*) \} from "(.+)";$', SOURCES[name]):
+        other = (FOLDER / name).parent.joinpath(path).resolve().relative_to(FOLDER.resolve()).as_posix()
+        for imported in names.split(", "):
+            assert imported in re.findall(DECLARED.format("export "), SOURCES[other]), f"{other} has no {imported}"
+            assert len(re.findall(rf"\b{imported}\b", SOURCES[name])) > 1, f"{name} does not use {imported}"
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_modules_are_joined_each_once_and_without_imports(name):
+    modules = joined(name).split("const loaded = ")[0]
+    assert not re.search(r"(?m)^(?:import|export) |import\.meta", modules)
+    keys = re.findall(r'(?m)^"([\w/.]+)"\(\) \{$', modules)
+    assert keys[-1] == name
+    assert len(keys) == len(set(keys))
+    assert joined(name) == joined(name)
+
+
+def carried(page):
+    return json.loads(re.search(r"const texts = Object.assign\(.*?, (\{.*\})\);\n", page)[1])
+
+
+def test_a_module_is_in_the_output_of_the_first_widget_that_needs_it_and_in_no_other():
+    first, second, third = html(Stepper(WALK)), bundle(predict())["text/html"], bundle(Stepper(WALK))["text/html"]
+    assert carried(first) == PARTS[Stepper._esm]
+    assert "".join(PARTS[Stepper._esm].values()) == Stepper._esm
+    assert set(carried(second)) == {"predict/widget.js", "load predict/widget.js"}
+    assert carried(third) == {}
+    assert carried(html(predict())) == PARTS[Predict._esm]
+
+
+def test_a_helper_is_written_once():
+    declared = Counter(name for text in SOURCES.values() for name in re.findall(DECLARED.format("(?:export )?"), text))
+    shared = "".join(SOURCES[f"page/{name}.js"] for name in ("dom", "text", "numbers", "machine"))
+    assert [name for name in re.findall(DECLARED.format("export "), shared) if declared[name] > 1] == []
 
 
 def test_the_page_carries_nothing_that_changes_from_run_to_run():
@@ -166,7 +209,7 @@ def test_a_word_outside_the_alphabet_is_refused_in_the_machines_words_and_the_ol
     ("make", "error", "message"),
     [
         (lambda: Stepper("bb4"), TypeError, "Stepper takes a TuringMachine, and 'bb4' was given."),
-        (lambda: Stepper(WALK, "", -1), ValueError, "max_steps is a whole number from 0 up, and -1 was given."),
+        (lambda: Stepper(WALK, "", -1), ValueError, "max_steps must be an integer of at least 0, and -1 was given."),
         (lambda: Predict("?", ["a"], 0, ""), ValueError, "needs two options or more, and 1 was given"),
         (
             lambda: Predict("?", "ab", 0, ""),

@@ -53,12 +53,12 @@ def test_each_sample_ends_as_its_data_file_says(name, sample):
         "result": machine.text(run.tape),
         "non_blank": len(run.tape),
     }
-    said = {key: getattr(sample, key) for key in found if getattr(sample, key) is not None}
-    assert {key: found[key] for key in said} == said
+    expected = {key: getattr(sample, key) for key in found if getattr(sample, key) is not None}
+    assert {key: found[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_entry_has_a_title_a_sentence_and_samples_that_say_something(name):
+def test_each_entry_has_a_title_a_sentence_and_samples_that_expect_something(name):
     entry = zoo.entry(name)
     assert entry.name == name
     assert entry.title
@@ -72,7 +72,7 @@ def test_each_entry_has_a_title_a_sentence_and_samples_that_say_something(name):
         assert sample.result is not None or sample.non_blank is not None
 
 
-def test_the_zoo_holds_what_its_folder_holds():
+def test_the_zoo_has_the_machines_of_its_folder():
     files = {file.name for file in resources.files("turing.zoo").iterdir() if file.name.endswith(".yaml")}
     assert files == {f"{name}.yaml" for name in NAMES}
     assert len(zoo) == len(NAMES) == 21
@@ -102,7 +102,7 @@ def test_an_entry_cannot_be_changed():
         zoo.entry("bb2").samples[0].steps = 7
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_ones_and_all_of_them():
+def test_an_unknown_name_is_refused_with_the_nearest_names_and_all_of_them():
     with pytest.raises(KeyError) as caught:
         zoo["Palindrome"]
     message = str(caught.value)
@@ -112,7 +112,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones_and_all_of_them():
         zoo["qqqq"]
 
 
-def test_the_zoo_reads_a_file_only_when_it_is_asked_for_and_never_imports_torch():
+def test_the_zoo_reads_a_file_only_when_it_is_needed_and_never_imports_torch():
     code = (
         "import sys, turing\n"
         "turing.zoo['bb4'].run()\n"
@@ -174,7 +174,7 @@ def test_a_machine_round_trips_through_a_format_or_the_format_says_why_not(name,
 
 
 @pytest.mark.parametrize(("name", "format"), PAIRS)
-def test_under_other_names_a_format_holds_every_machine_that_it_can(name, format):
+def test_with_other_names_a_format_holds_every_machine_that_it_can(name, format):
     machine = zoo[name]
     if format in NEVER.get(name, ()):
         with pytest.raises(FormatError, match=f"^{format} cannot hold this machine: "):
@@ -191,7 +191,7 @@ def test_under_other_names_a_format_holds_every_machine_that_it_can(name, format
             assert theirs.tape == {cell: symbols[a] for cell, a in mine.tape.items()}
 
 
-def test_every_format_holds_at_least_two_machines_as_they_are():
+def test_every_format_holds_at_least_two_machines_without_renaming():
     for format in FORMATS:
         assert sum(format == "json" or format in formats for formats in HOLD.values()) >= 2, format
 
@@ -206,7 +206,7 @@ def test_balanced_parentheses_is_the_table_of_the_paper():
     assert set(machine.symbols) == {"B", "E", "(", ")", "*"}
 
 
-def test_balanced_parentheses_tells_balanced_words_from_others():
+def test_balanced_parentheses_accepts_balanced_words_and_no_others():
     for word in words("()", 10):
         depths = list(itertools.accumulate(1 if letter == "(" else -1 for letter in word))
         balanced = min(depths, default=0) >= 0 and (not depths or depths[-1] == 0)
@@ -237,7 +237,7 @@ def test_divisible_by_three_divides():
         assert run.state == ("yes" if int(word or "0", 2) % 3 == 0 else "no"), word
 
 
-def test_palindromes_are_told_from_other_words():
+def test_palindromes_accepts_palindromes_and_no_other_words():
     for word in words("ab", 8):
         run = zoo["palindromes"].run(word)
         assert (run.status, run.state) == ("halted", "halt-yes" if word == word[::-1] else "halt-no"), word
@@ -272,7 +272,7 @@ def test_sorter_sorts():
         assert result("sorter", word) == "".join(sorted(word))
 
 
-def test_rock_paper_scissors_keeps_whoever_wins():
+def test_rock_paper_scissors_keeps_the_winner():
     beats = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
     machine = zoo["rock_paper_scissors"]
     for length in range(1, 6):

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import os
 import threading
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 import setup as machine
 from book import ROOT
 from pages import page_of
+from turing.widgets.base import FOLDER
 
 HTML = ROOT / "_build" / "html"
 FLAGS = [
@@ -150,8 +152,10 @@ def visit(tab_of):
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Where the pages with widgets are."""
-    return tmp_path_factory.mktemp("pages")
+    """Where the pages with widgets are, and the widgets' modules as files of their own."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "widgets").symlink_to(FOLDER)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -177,7 +181,7 @@ def open_page(tab_of, folder):
         file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
         tabs.add(tab := tab_of(**options))
         page, url = tab.page, f"{address}/{file.name}" if address else file.as_uri()
-        tab.open(url, Seen(page, (url,), trouble, trouble), width, height, reduced_motion)
+        tab.open(url, Seen(page, (url, f"{address}/widgets/"), trouble, trouble), width, height, reduced_motion)
         if options.get("java_script_enabled", True):
             page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
         return page
@@ -187,3 +191,24 @@ def open_page(tab_of, folder):
     for tab in tabs:
         tab.leave()
     assert trouble == []
+
+
+@pytest.fixture
+def modules(open_page, address):
+    """Open a page in which ``modules`` has all that these modules of the widgets export; returns how to call code on
+    arguments that JSON can hold."""
+
+    def _modules(*names):
+        page = open_page(address=address)
+        page.evaluate(
+            "async urls => { window.modules = Object.assign({}, ...await Promise.all(urls.map(url => import(url)))) }",
+            [f"{address}/widgets/{name}" for name in names],
+        )
+
+        def call(code, *given):
+            return json.loads(page.evaluate(f"given => JSON.stringify(({code})(...given))", list(given)))
+
+        call.page = page
+        return call
+
+    return _modules

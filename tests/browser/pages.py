@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from turing.widgets.base import Widget
+
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 
 DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0"} | {
@@ -11,6 +13,7 @@ DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0"
 
 def page_of(*widgets, theme="light"):
     """A page with nothing on it but widgets and, as in the book, the colours of the dark theme."""
+    Widget.new_page()
     dark = "".join(f"--turing-{name}: {value};" for name, value in DARK.items())
     shown = "<hr>".join(widget._repr_mimebundle_()[0]["text/html"] for widget in widgets)
     return (

@@ -10,7 +10,7 @@ import torch
 from pages import MODEL, axe, sizes_of
 from turing import show
 from turing.adders import LookaheadAdder, MoveAdder, RippleCarryAdder, bits_of
-from turing.network import layouts_of
+from turing.ir import of
 from turing.widgets import Adder
 
 SHOWN = """root => [...root.querySelectorAll("section")].map((section, n) => {
@@ -164,7 +164,7 @@ def test_the_equations_are_those_of_turing_show_with_the_values_that_came_in(add
     shown = walk(page, *["Step"] * max(len(network) for network, _ in expected))
     assert [view["equations"] for view in shown[0]] == [[]] * len(expected)
     for n, (network, past) in enumerate(expected):
-        layouts = layouts_of(network)
+        layouts = of(network).layouts
         for layer in range(1, len(network) + 1):
             (lines,) = show(network[layer - 1], layouts[layer - 1 : layer + 1]).layers
             equations = shown[layer][n]["equations"]

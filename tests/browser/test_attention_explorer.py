@@ -18,9 +18,9 @@ SHOWN = """root => {
   const [result, hard, error] = all("dd data");
   return {
     query: all(".query .bit b").map(text).join(""),
-    keys: all(".keys .entry").map(row => [...row.querySelectorAll(".cells b")].map(text).join("")),
-    notes: all(".keys .entry").map(row => [...row.querySelectorAll(".cells i")].map(text)),
-    values: all(".keys .value b").map(node => Number(text(node))),
+    keys: all(".pairs .entry").map(row => [...row.querySelectorAll(".cells b")].map(text).join("")),
+    notes: all(".pairs .entry").map(row => [...row.querySelectorAll(".cells i")].map(text)),
+    values: all(".pairs .value b").map(node => Number(text(node))),
     scores: all(".score data").map(node => Number(node.value)),
     scoreTexts: all(".score data").map(text),
     weights: all(".weight data").map(node => Number(node.value)),
@@ -29,7 +29,7 @@ SHOWN = """root => {
     best: all(".entry").filter(row => row.querySelector(".score")).map(row => row.classList.contains("best")),
     result: Number(result.value), hard: Number(hard.value), error: Number(error.value),
     texts: [result, hard, error].map(text),
-    says: text(root.querySelector(".says")), hint: text(root.querySelector(".hint")),
+    says: text(root.querySelector(".account")), hint: text(root.querySelector(".hint")),
     kappa: root.querySelector("[type=number]").valueAsNumber,
     chosen: all(".choice [aria-pressed=true]").map(text), formula: text(root.querySelector(".formula code")),
   };
@@ -166,7 +166,7 @@ SAYS = [
         "the others keep 0.119 of the weight. From κ = 1491 on, float64 gives a miss exactly 0."),
     ({"pairs": [MATCH], "kappa": 100}, f"{MATCHES} κ = 100 is too small: the others keep 1.93e-22 of the weight, "
         "though rounding hides it in the result. From κ = 208 on, float32 gives a miss exactly 0."),
-    ({"pairs": [MATCH] * 10}, f"{TEN} The ratio is 10/10: two whole numbers, divided once."),
+    ({"pairs": [MATCH] * 10}, f"{TEN} The ratio is 10/10: two integers, divided once."),
     ({"pairs": [MATCH] * 10, "average": "literal"},
         f"{TEN} They share the weight: ten times fl(1/10) is 1.0000001, not 1. {FL}"),
     ({"pairs": [MATCH] * 10, "average": "literal", "kappa": 100}, f"{TEN} κ = 100 is too small: the others keep "
@@ -177,9 +177,9 @@ SAYS = [
     ({"pairs": [["101", 0]] * 2, "average": "literal"}, "2 keys match the query and tie at 1.5, each with the value 0. "
         "They share the weight, and there is nothing to add up."),
     ({"pairs": [MATCH, ["101", 0], ["101", 0]]}, "3 keys match the query and tie at 1.5. 1 of their values is 1, "
-        "so the average is no bit. The ratio is 1/3: two whole numbers, divided once."),
+        "so the average is not a bit. The ratio is 1/3: two integers, divided once."),
     ({"pairs": [MATCH] * 7 + [["101", 0]] * 3, "average": "literal"}, "10 keys match the query and tie at 1.5. "
-        "7 of their values are 1, so the average is no bit. "
+        "7 of their values are 1, so the average is not a bit. "
         f"They share the weight: seven times fl(1/10) is 0.70000005, not 0.7. {FL}"),
 ]  # fmt: skip
 
@@ -318,7 +318,7 @@ def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_eac
             for button in page.get_by_role("button", name=name).all():
                 button.click()
             assert page.evaluate("document.documentElement.scrollWidth") == width
-            boxes = """all => all.filter(e => !e.closest(".tag, .said") && getComputedStyle(e).visibility === "visible")
+            boxes = """all => all.filter(e => !e.closest(".tag, .says") && getComputedStyle(e).visibility === "visible")
                 .map(e => [e.className, e.getBoundingClientRect()]).filter(([_, box]) => box.width)
                 .map(([name, {left, right, width, height}]) => [name, left, right, width, height])"""
             for kind, left, right, _, _ in page.locator(".turing-attention-explorer *").evaluate_all(boxes):

@@ -20,7 +20,7 @@ LIMITS = {(4, "float32"): 12, (4, "float64"): 26, (16, "float32"): 6, (16, "floa
 SHOWN = """root => {
   const text = (node) => node.textContent.trim(), all = (selector) => [...root.querySelectorAll(selector)];
   const numbers = (kind) => all(`dd[data-kind=${kind}]`).map(text);
-  const [move, float] = all(".told p:nth-child(n + 2)").map(text);
+  const [move, float] = all(".account p:nth-child(n + 2)").map(text);
   return {
     fractions: numbers("fraction"), digits: numbers("digits"), decimals: numbers("decimal"),
     error: Number(root.querySelector(".error data").value), died: Number(root.dataset.died),
@@ -30,7 +30,8 @@ SHOWN = """root => {
     needles: all(".rung .needle").map((node) => parseFloat(node.style.left) / 100),
     hollows: all(".rung .hollow").map((node) => parseFloat(node.style.left) / 100),
     fold: all(".fold code").map(text), off: all("dd em").map(text), formula: text(root.querySelector(".formula")), move,
-    says: float, count: text(root.querySelector(".told .label")), chosen: all(".choice [aria-pressed=true]").map(text),
+    says: float, count: text(root.querySelector(".account .label")),
+    chosen: all(".choice [aria-pressed=true]").map(text),
   };
 }"""
 # Set one stack after another, as a kernel would, and see what is shown of each.
@@ -337,7 +338,7 @@ def test_keys_push_and_pop_and_everything_can_be_reached(open_page):
 
 def test_a_click_beside_the_buttons_is_enough_for_the_keys(open_page):
     page = open_page(CantorZoom())
-    page.locator(".told").click()
+    page.locator(".account").click()
     page.keyboard.press("1")
     assert seen(page)["fractions"] == ["3/4", "3/4"]
 
@@ -368,7 +369,7 @@ def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_eac
     for width in (360, 700):
         page.set_viewport_size({"width": width, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") == width
-        boxes = """all => all.filter(e => !e.closest(".said")).map(e => [e.className, e.getBoundingClientRect()])
+        boxes = """all => all.filter(e => !e.closest(".says")).map(e => [e.className, e.getBoundingClientRect()])
             .filter(([_, box]) => box.width).map(([name, box]) => [name, box.left, box.right, box.width, box.height])"""
         page.evaluate("document.getAnimations().forEach(animation => animation.finish())")
         for kind, left, right, _, _ in page.locator(".turing-cantor-zoom *").evaluate_all(boxes):
@@ -378,7 +379,7 @@ def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_eac
         assert len(targets) == 36
         assert [target for target in targets if min(target[3:]) < 44] == []
         wider = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-        assert page.locator("button, dd, dt, .rung:not(.wrong) > b, .heads > *, .told p").evaluate_all(wider) == []
+        assert page.locator("button, dd, dt, .rung:not(.wrong) > b, .heads > *, .account p").evaluate_all(wider) == []
 
 
 def test_axe_finds_nothing(open_page):
@@ -414,7 +415,7 @@ def test_the_line_moves_unless_a_reader_asked_for_less_motion_and_others_hear_of
     live = page.locator("[aria-live=polite]")
     assert live.get_attribute("aria-atomic") == "true"
     assert "Pop: the interval of 0 grows 4 times" in live.inner_text()
-    assert page.locator(".rung .said").all_inner_texts() == [
+    assert page.locator(".rung .says").all_inner_texts() == [
         "Symbol 1 from the top: 1; float32 reads 1.", "The empty stack; float32 is empty."
     ]  # fmt: skip
 

@@ -14,8 +14,7 @@ from test_formats import ALIAS_BOMB, BAD, PIECES, example, outcome, own, yaml_ma
 
 from turing import TuringMachine, zoo
 from turing.formats import FORMATS, FormatError, dumps, fit, parse
-from turing.widgets.base import read
-from turing.widgets.stepper import _json
+from turing.widgets.machine import machine_to_json
 
 READ = [format for format in FORMATS if format != "jflap"]
 EXAMPLES = [example(name) for name in formats.EXPECTED if not name.endswith(".jff")]
@@ -23,6 +22,7 @@ EXAMPLES = [example(name) for name in formats.EXPECTED if not name.endswith(".jf
 # Everything crosses as ASCII, half characters too. A long text crosses as pieces and how often each is repeated, and
 # a machine that nobody compares as its numbers of states, symbols and rules.
 CALL = """([given, what]) => JSON.stringify(JSON.parse(given).map(parts => {
+  const {parseMachine, dumpMachine, FormatProblem} = modules;
   const text = typeof parts === "string" ? parts : parts.map(([piece, times]) => piece.repeat(times)).join("");
   const answer = {};
   try {
@@ -44,14 +44,9 @@ CALL = """([given, what]) => JSON.stringify(JSON.parse(given).map(parts => {
 
 
 @pytest.fixture
-def answers(open_page):
+def answers(modules):
     """What the page says of each text: the machine and its format and texts, or message and line."""
-    page = open_page()
-    page.evaluate(
-        """async text => Object.assign(window, await import(URL.createObjectURL(
-            new Blob([text], {type: "text/javascript"}))))""",
-        read("formats.js") + "export { parseMachine, dumpMachine, FormatProblem };",
-    )
+    page = modules("page/formats.js").page
     yield lambda texts, what="machines": json.loads(page.evaluate(CALL, [json.dumps(texts), what]))
     assert not page.evaluate("'ran' in window")
 
@@ -83,7 +78,7 @@ def texts_of(*all_machines):
 def check_equal(answers, texts):
     for text, answer in zip(texts, answers(texts, "texts"), strict=True):
         machine = parse(text)
-        assert answer.get("machine") == _json(machine), (text, answer.get("message"))
+        assert answer.get("machine") == machine_to_json(machine), (text, answer.get("message"))
         assert answer["format"] == format_of(text)
         assert answer["again"] == answer["machine"]
         assert answer["json"] == dumps(machine, "json")
@@ -142,13 +137,13 @@ def test_yaml_in_all_its_forms_is_read(answers):
 # What the page says in words of its own: it has no resolver of tags, and shows lists in JSON by their line.
 OTHER_WORDS = {
     "The tag 'tag:yaml.org,2002:python/name:os.system'": "The tag '!!python/name:os.system' means nothing",
-    "This is no YAML: while scanning a quoted scalar, found unexpected end": "this quote is not closed on its line",
+    "This is not YAML: while scanning a quoted scalar, found unexpected end": "this quote is not closed on its line",
     '"turing_machine" is the version': "turing_machine is the version of the format, 1, and '2' was given",
     "The keys are initial": "The machine has no blank. It needs turing_machine, initial, halting, blank, delta.",
     "Missing or unknown: 'start'": "The machine has the unknown key 'start'. The known ones are:",
     "alphabet is a list of strings": "alphabet is a list of strings, and a list was given",
     "The key 'blank' is given twice": "The machine has the key 'blank' twice",
-    "This is no JSON": "",  # a number of 5000 digits is no list of rules either
+    "This is not JSON": "",  # a number of 5000 digits is not a list of rules either
 }
 
 
@@ -234,9 +229,9 @@ def test_what_only_the_library_reads_is_refused_with_its_line(answers):
     texts = {
         "<structure><type>turing</type></structure>": "line 1: This is XML, as JFLAP writes it, and this page does not",
         yaml_machine("0: &a R"): "line 5: The anchor '&a' means nothing in a machine. Remove it.",
-        yaml_machine("0: R\n     and more"): "line 6: This is no YAML: 'and more' belongs to nothing before it.",
-        yaml_machine("- 0"): "line 5: This is no YAML: found character '-' that cannot start any token.",
-        "input: >\n  ab\n" + yaml_machine("0: R"): "line 1: This is no YAML: found character '>' that cannot start",
+        yaml_machine("0: R\n     and more"): "line 6: This is not YAML: 'and more' belongs to nothing before it.",
+        yaml_machine("- 0"): "line 5: This is not YAML: found character '-' that cannot start any token.",
+        "input: >\n  ab\n" + yaml_machine("0: R"): "line 1: This is not YAML: found character '>' that cannot start",
         "%YAML 1.1\n---\n" + yaml_machine("0: R"): "line 3: 2 YAML documents were given, and a machine is one.",
     }
     for answer, message in zip(answers([*texts]), texts.values(), strict=True):
@@ -266,7 +261,7 @@ def test_of_damaged_texts_the_page_reads_no_other_machine_than_python(answers):
     }
     assert len(machines) > 40
     for text, machine in machines.items():
-        assert machine == _json(parse(text)), text
+        assert machine == machine_to_json(parse(text)), text
 
 
 SCRIPT = "<script>ran=1</script><img src=x onerror=ran=1>"
@@ -340,8 +335,3 @@ def test_names_that_mean_something_to_a_page_are_only_names(answers):
 def test_no_other_format_is_written(answers):
     (answer,) = answers(["1RB1LB_1LA1RZ"], "morphett")
     assert answer["message"] == "There is no format 'morphett' to write. The known ones are: json, bbchallenge."
-
-
-def test_the_names_at_the_top_of_the_file_clash_with_no_other():
-    names = re.findall(r"^(?:const|let|class|function\*?) (\w+)", read("formats.js"), re.M)
-    assert {name for name in names if not name.lower().startswith("format")} == {"parseMachine", "dumpMachine"}

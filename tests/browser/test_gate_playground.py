@@ -8,7 +8,7 @@ import torch
 from pages import MODEL, axe, sizes_of
 from turing.gates import NOT, Layer
 from turing.widgets import GatePlayground
-from turing.widgets.gate_playground import CORNERS, GATES
+from turing.widgets.gate_playground.widget import CORNERS, GATES, _neurons
 
 TARGETS = {
     "NOT": [1, 1, 0, 0], "AND": [0, 0, 0, 1], "NOR": [1, 0, 0, 0],
@@ -148,8 +148,9 @@ def test_show_a_solution_turns_every_row_right(gate, open_page):
     page.get_by_role("button", name="Show a solution").click()
     shown = seen(page)
     assert shown["tinted"] == [True] * 4
-    (solution,) = [known["solution"] for known in GatePlayground().library["gates"] if known["name"] == gate]
-    agrees(shown, gate, **solution)
+    (known,) = [known["network"] for known in GatePlayground().library["gates"] if known["name"] == gate]
+    (weights, bias), *rest = _neurons(known)
+    agrees(shown, gate, weights, bias, bool(rest))
     assert shown["thenNot"] == (gate in BY_TWO)
 
 
@@ -332,7 +333,7 @@ def test_a_reader_who_listens_hears_how_many_rows_are_right_when_that_changes(op
 
 
 OUTSIDE = """root => {
-  const edge = root.getBoundingClientRect().right, parts = [...root.querySelectorAll("*:not(.heard, .word)")];
+  const edge = root.getBoundingClientRect().right, parts = [...root.querySelectorAll("*:not(.says, .word)")];
   return [document.documentElement.scrollWidth, parts.filter(part => part.getBoundingClientRect().right > edge ||
     part.scrollWidth > part.clientWidth + 1 && part.matches("td, th, p, label")).map(part => part.outerHTML)];
 }"""

@@ -297,7 +297,7 @@ def test_states_and_symbols_come_and_go_in_the_table(open_page):
     assert "new" not in TuringMachine.parse(page.get_by_label("The machine as text").input_value()).states
     page.get_by_label("Rule for state A, reading 1").fill("1LX")
     page.keyboard.press("Tab")
-    assert "is no rule" in page.locator("[data-panel=Machine] .hint").last.text_content()
+    assert "is not a rule" in page.locator("[data-panel=Machine] .hint").last.text_content()
 
 
 @pytest.mark.parametrize(
@@ -770,7 +770,7 @@ def test_the_vector_is_always_that_of_its_title(open_page):
     page.wait_for_function(f"{NUMBER} === 8971 && {title} === 'Column 8,971'")
 
 
-def test_the_step_in_which_network_and_machine_part_can_be_looked_into(open_page):
+def test_the_step_in_which_network_and_machine_part_can_be_inspected(open_page):
     page = open_page(lab(turing.zoo["bb4"], link=True))
     show(page, "Layers", "Vector", "Take it away", "Steps")
     note = page.get_by_text("The weights that you changed are in neither")
@@ -885,7 +885,7 @@ def test_play_ends_at_the_limit_and_its_button_says_so(open_page):
     assert page.evaluate(FOCUS) == "Run"
 
 
-def test_plain_attention_ends_after_2000_steps_and_any_of_them_can_be_looked_into(open_page):
+def test_plain_attention_ends_after_2000_steps_and_any_of_them_can_be_inspected(open_page):
     page = open_page(lab(turing.zoo["antihydra"]))
     show(page, "Steps", "Layers", "Vector")
     page.get_by_label("Most steps").select_option("10,000")

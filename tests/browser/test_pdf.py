@@ -15,7 +15,7 @@ from pypdf.generic import Destination
 import book
 
 PAGES = book.pages()
-SHORT = ["book/00_machines", "book/how_to_read", "genindex"]  # predictions, a widget, pictures, formulas, tables
+SHORT = ["book/machines", "book/how-to-read", "genindex"]  # predictions, a widget, pictures, formulas, tables
 
 
 def squeezed(text):

@@ -28,6 +28,8 @@ RUNS = {
     "bb3": (turing.compile(turing.zoo["bb3"], "wcm21", T=32), ""),
     "stays, and cells left of the word": (turing.compile(LEFT, "wcm21", T=16), "xz"),
     "literal softmax": (turing.compile(STAYS, "wcm21", T=16, average="literal"), ""),
+    "lookahead": (turing.compile(PAPER, "wcm21", T=100, adder="lookahead"), "B(())E"),
+    "lookahead, cells left of the word": (turing.compile(LEFT, "wcm21", T=16, adder="lookahead"), "xz"),
 }
 each_run = pytest.mark.parametrize("title", RUNS)
 INSPECTOR = ".turing-pipeline-inspector"
@@ -36,7 +38,7 @@ INSPECTOR = ".turing-pipeline-inspector"
 WALK = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)], text = (selector) =>
     document.querySelector(selector).textContent, { layers, steps } = model.get("record");
-  return JSON.stringify(steps.map((_, t) => {
+  return JSON.stringify(Array.from({ length: steps }, (_, t) => {
     model.set("step", t + 1);
     const seen = layers.map(({ name }) => {
       model.set("layer", name);
@@ -122,7 +124,7 @@ def test_at_every_step_and_layer_of_a_run_the_numbers_are_those_of_torch(title, 
             before = now
             odd |= {*values} - {0, 1}
             if {*values} <= {0, 1}:
-                cells, wide = heads[step - 1 : step + 1], layout is net.wide
+                cells, wide = heads[step - 1 : step + 1], "add" in {part.name for part in layout}
                 assert layer["words"] == {s.name: in_words(s, values[s.slice], wide, cells) for s in layout}
             weights = {weight for weight in patterns[name].tolist() if weight} if name in patterns else set()
             told = re.findall(r"[\d.e-]+(?= (?:each )?on )", layer["readout"])
@@ -137,6 +139,7 @@ def test_at_every_step_and_layer_of_a_run_the_numbers_are_those_of_torch(title, 
 def story(net, word, t, cell):
     """The text on a cell of row t, from the trace of the machine alone."""
     trace, tape = list(net.machine.trace(word)), net.machine.tape(word)
+    sets, drops = ("GetV", "ArrangeSymbols") if "v" in net.pipeline else ("Choose", "Choose")
     visits = [now.step for now in trace if now.head == cell]
     past, later = [i for i in visits if i < t], [i for i in visits if i > t]
     symbol, at = trace[t].cells.get(cell, net.machine.blank), str(cell).replace("-", "−")
@@ -150,7 +153,7 @@ def story(net, word, t, cell):
             then = f"and head initial then reads row {cell} of the tape."
         else:
             wrote = ": the head has not been here."
-            then = "No head finds anything then, and GetV sets the blank flag."
+            then = f"No head finds anything then, and {sets} sets the blank flag."
         if later and not past:
             then = f"Step {later[0]} is the first to come to it{', ' if cell in tape else '. '}{then}"
         then = then if later else "No later step of this record comes to it."
@@ -163,11 +166,11 @@ def story(net, word, t, cell):
         found = (
             f"Head initial reads row {cell} of the tape, {symbol}."
             if cell in tape
-            else f"The cell is not on the word either, and GetV sets the blank flag: {symbol}."
+            else f"The cell is not on the word either, and {sets} sets the blank flag: {symbol}."
         )
         return (
             f"{comes}, where it has not been: the null key answers {answers}. {found} "
-            "Head last reads column 0, as scr3 is 0, and ArrangeSymbols drops what it finds."
+            f"Head last reads column 0, as scr3 is 0, and {drops} drops what it finds."
         )
     ties = {"visited": len(past)} | {
         f"search{j}": sum(i >> j == m >> j for i in past) for j in reversed(range(net.bits)) if m >> j & 1

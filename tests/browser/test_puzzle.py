@@ -11,8 +11,8 @@ from test_exercises import tagged, wrong_answers
 
 from pages import MODEL, axe, sizes_of
 from turing import show
-from turing.check import CHAPTERS, exercises, first_failure
-from turing.check.weights import WeightPuzzle, bits, numbers, shown, values
+from turing.exercises import CHAPTERS, exercises, first_failure
+from turing.exercises.weights import WeightPuzzle, bits, numbers, shown, values
 from turing.gates import Layer
 from turing.widgets import Puzzle
 
@@ -196,12 +196,12 @@ def test_the_page_adds_and_writes_floats_as_python_does(open_page):
     sums = [([[pick.uniform(-1, 1) for _ in range(3)] for _ in range(2)], [pick.random(), 0.1]) for _ in range(50)]
     sums += [([[1e308, 1e308, -1e308]] * 2, [1e308, 0]), ([[0.1, 0.2, 0.3]] * 2, [0.3, -0.3])]
     got = page.evaluate(
-        "all => all.map(layer => module.values([layer], [1, 1, 1])[0].map(module.shown))",
+        "all => all.map(layer => module.evaluator([layer])([1, 1, 1])[0].map(module.pythonText))",
         [list(layer) for layer in sums],
     )
     assert got == [[shown(x) for x in values([layer], [1, 1, 1])[0]] for layer in sums]
     told = [0, 1, -2, 0.5, 0.1 + 0.2, 1e-4, 9.5e-5, 1e-7, 1.25e-10, 5e-324, 123456.75, 1e15, 1e16, 1.5e21, 1.7e308]
-    assert page.evaluate("all => all.map(module.shown)", told) == [shown(x) for x in told]
+    assert page.evaluate("all => all.map(module.pythonText)", told) == [shown(x) for x in told]
 
 
 TYPED = {
@@ -365,7 +365,7 @@ def test_a_long_table_shows_its_first_wrong_row_and_unfolds(name, long, open_pag
     fold.click()
     assert all(row["visible"] for row in seen(page)["rows"])
     press(page, "Show one row")
-    put(page, fitted(name, solutions("03_adders")[name]()))
+    put(page, fitted(name, solutions("adders")[name]()))
     assert [row["visible"] for row in seen(page)["rows"]] == [True] + [False] * 15
 
 
@@ -377,7 +377,7 @@ def test_the_answer_is_copied_as_python(name, open_page):
     page = open_page(Puzzle(name), permissions=["clipboard-read", "clipboard-write"])
     put(page, layers)
     press(page, "Copy as Python")
-    page.get_by_text("Copied. Paste it behind return.").wait_for()
+    page.get_by_text("Copied. Paste it after return.").wait_for()
     text = page.evaluate("navigator.clipboard.readText()")
     assert text == page.locator(".python").text_content()
     assert max(map(len, text.split("\n"))) <= 72
@@ -389,7 +389,7 @@ def test_without_a_clipboard_the_text_is_there_to_copy(open_page):
     page = open_page(Puzzle("embedded"))
     page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     press(page, "Copy as Python")
-    page.get_by_text("Copy the selected text, and paste it behind return.").wait_for()
+    page.get_by_text("Copy the selected text, and paste it after return.").wait_for()
     assert page.evaluate("getSelection().toString()").strip() == page.locator(".python").text_content()
     page.get_by_label("weight of x2 in x0", exact=True).fill("1")
     assert "[1, 0, 1, 0]" in page.locator(".python").text_content()
@@ -431,7 +431,7 @@ def test_a_wide_page_puts_a_small_table_beside_the_grids_and_equations_in_line_w
         work, result = page.locator(".work").bounding_box(), page.locator(".result").bounding_box()
         assert (result["x"] > work["x"] + work["width"]) == beside
     page = open_page(Puzzle("flip_delta"))
-    put(page, fitted("flip_delta", solutions("02_dnf")["flip_delta"]()))
+    put(page, fitted("flip_delta", solutions("dnf")["flip_delta"]()))
     rows, equations = page.locator(".grid tbody tr").all(), page.locator(".equations div").all()
     for row, equation in zip(rows, equations, strict=True):
         box, line = row.bounding_box(), equation.bounding_box()

@@ -10,7 +10,7 @@ import pytest
 from pages import MODEL, axe
 from turing.cantor import Cantor
 from turing.ss import StackNetwork
-from turing.stack import StackMachine, balanced
+from turing.stack_machine import StackMachine, balanced
 from turing.widgets import StackStepper
 
 BALANCED = balanced()
@@ -39,27 +39,27 @@ NETWORKS = {
     2: [(4, 4, (1, 3)), (1, 40, (31, 39)), (1, 16, (11, 15))],
 }
 
-# Every vector of the runs on some words, as numbers or, exactly, as whole numbers and their unit.
+# Every vector of the runs on some words, as numbers or, exactly, as integers and their unit.
 RUN = """([which, words, arithmetic, limit]) => {
-  const network = module.readNetwork(model.get("networks")[which]), machine = model.get("machine");
+  const network = modules.readNetwork(model.get("networks")[which]), machine = model.get("machine");
   return JSON.stringify(words.map((word) => {
     const bits = word.map((symbol) => machine.symbols.indexOf(symbol));
-    const { steps, stopped, status } = module.runNetwork(network, machine, bits, arithmetic, limit);
+    const { steps, stopped, status } = modules.runNetwork(network, machine, bits, arithmetic, limit);
     const plain = (n) => (typeof n === "bigint" ? `${n}` : n);
     return { stopped, status, steps: steps.map(({ vectors, state, stacks }) => ({ state, stacks,
-      vectors: vectors.map(({ x, unit }) => ({ x: x.map(plain), unit: `${unit}` })) })) };
+      vectors: vectors.map((x) => ({ x: Array.from(x, plain), unit: `${x.unit}` })) })) };
   }));
 }"""
 
 
 @pytest.fixture
-def show(open_page):
+def show(modules):
     """Put one stepper after the other on a page, with a model as a kernel has it."""
-    page = open_page()
+    page = modules("stack_stepper/run.js").page
 
     def _show(stepper):
         page.add_style_tag(content=stepper._css)
-        names = ["machine", "networks", "most", "word", "step", "layer", "version", "base", "arithmetic"]
+        names = ["machine", "networks", "max", "word", "step", "layer", "version", "base", "arithmetic"]
         page.evaluate(MODEL, [stepper._esm, json.loads(json.dumps(stepper.get_state(names)))])
         return page
 

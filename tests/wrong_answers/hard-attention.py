@@ -21,7 +21,7 @@ def one_wrong_bit__forgives_two():
 
 
 def one_wrong_bit__is_a_number():
-    """null_score is to be a function of the number n of bits, and -1 was returned."""
+    """null_score should be a function of the number n of bits, and -1 was returned."""
     return -1
 
 
@@ -45,17 +45,17 @@ HALVES = [[1, 0], [0, 1]], [-0.5, -0.5]
 
 
 def gray_neighbour__finds_the_same_address():
-    """For ask=00 the next address is 01. Its key scores 0, and the key 00 scores 1: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores 0, and the key 00 scores 1: it must be at least 1 less."""
     return SIGNS, HALVES
 
 
 def gray_neighbour__turns_the_other_way():
-    """For ask=00 the next address is 01. Its key scores -1, and the key 00 scores 0: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores -1, and the key 00 scores 0: it must be at least 1 less."""
     return ([[0, 2], [-2, 0]], [-1, 1]), HALVES
 
 
 def gray_neighbour__forgets_the_zeros():
-    """For ask=00 the next address is 01. Its key scores 1, and the key 11 scores 1: it has to be at least 1 less."""
+    """For ask=00 the next address is 01. Its key scores 1, and the key 11 scores 1: it must be at least 1 less."""
     return ([[0, -1], [1, 0]], [1, 0]), ([[1, 0], [0, 1]], [0, 0])
 
 

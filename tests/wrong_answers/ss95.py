@@ -26,7 +26,7 @@ def every_third__leaves_the_zeros_out():
     """For word=0 your network jams after 0 steps in state 0, with 0 on top."""
     rules = {("0", "1"): ("1", "pop"), ("1", "1"): ("2", "pop"), ("2", "1"): ("0", "pop")}
     rules |= {("0", None): ("T", "noop"), ("1", None): ("F", "noop"), ("2", None): ("F", "noop")}
-    return _network(turing.stack.StackMachine(rules, "0", {"T", "F"}))
+    return _network(turing.stack_machine.StackMachine(rules, "0", {"T", "F"}))
 
 
 def every_third__is_the_machine():
@@ -40,7 +40,7 @@ def _counted(n):
         rules[str(i), "0"] = (str(i), "pop")
         rules[str(i), "1"] = (str((i + 1) % n), "pop")
         rules[str(i), None] = ("F" if i else "T", "noop")
-    return _network(turing.stack.StackMachine(rules, "0", {"T", "F"}))
+    return _network(turing.stack_machine.StackMachine(rules, "0", {"T", "F"}))
 
 
 def _network(machine):
@@ -69,7 +69,7 @@ def gated_stack__pops_a_1_as_if_it_were_a_0():
     return _gates(pop=[4, -1, 0, -1, -1, -1, 0])
 
 
-def gated_stack__has_a_row_too_few():
+def gated_stack__lacks_a_row():
     """W has 3 rows and 7 columns; 4 and 7 were expected."""
     ((W, b),) = _gates()
     return [(W[:3], b[:3])]
@@ -80,7 +80,7 @@ def _gates(pop=(4, -1, -2, -1, -1, -1, 0), b=(0, 0.25, 0.75, 0)):
     return [(W, list(b))]
 
 
-def as_many__wants_the_a_first():
+def as_many__expects_the_a_first():
     """For word=ba your machine halts in F after 1 step; T was expected."""
     rules = {
         ("go", "a", "*"): ("go", "pop", "push a"),
@@ -101,7 +101,7 @@ def as_many__has_a_third_stack():
     return _machine(rules)
 
 
-def as_many__goes_on_for_ever():
+def as_many__runs_for_ever():
     """For the empty word your machine is still running after 1,000 steps."""
     return _machine(_pairs() | {("go", None, "*"): ("go", "noop", "noop")})
 
@@ -119,7 +119,7 @@ def _ends(left_over):
 
 
 def _machine(rules):
-    return turing.stack.StackMachine(rules, "go", {"T", "F"})
+    return turing.stack_machine.StackMachine(rules, "go", {"T", "F"})
 
 
 def micro_steps__forgets_that_a_stay_is_short():
@@ -143,7 +143,7 @@ def micro_steps__has_no_bit_for_a_single_symbol():
 
 
 def micro_steps__is_a_number():
-    """Return a function of a machine and a word; 243 came."""
+    """Return a function of a machine and a word; 243 was returned."""
     return 243
 
 
@@ -151,18 +151,18 @@ def _bits(machine):
     return max(1, (len(machine.symbols) - 1).bit_length())
 
 
-def base_eight__weighs_all_alike():
-    """For levels=1,2 and stacks of the levels 1 and 1, with the factors 1 and 1, the sum comes up to -2/7"""
+def base_eight__weights_all_equally():
+    """For levels=1,2 and stacks of the levels 1 and 1, with the factors 1 and 1, the sum can reach -2/7"""
     return lambda levels: [int(level > 0) for level in levels]
 
 
-def base_eight__has_a_ratio_that_is_right_and_factors_that_are_small():
-    """For levels=1,2 and stacks of the levels 0 and 2, with the factors 1 and 4, the sum comes up to -4/7"""
+def base_eight__has_the_right_ratio_and_factors_that_are_too_small():
+    """For levels=1,2 and stacks of the levels 0 and 2, with the factors 1 and 4, the sum can reach -4/7"""
     return lambda levels: [(0, 1, 4)[level] for level in levels]
 
 
 def base_eight__takes_the_factors_of_base_sixteen():
-    """For levels=1,2 and stacks of the levels 2 and 1, with the factors 1 and 2, the sum comes up to 4/7"""
+    """For levels=1,2 and stacks of the levels 2 and 1, with the factors 1 and 2, the sum can reach 4/7"""
     return lambda levels: [{0: 0, 1: 1, 2: 2 if 1 in levels else 1}[level] for level in levels]
 
 

@@ -7,7 +7,7 @@ check must say of it.
 import turing
 
 
-def one_of_three__lets_the_others_be():
+def one_of_three__ignores_the_others():
     """For a=0 b=1 c=1 your network gives out=2; 0 was expected."""
     return ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])
 
@@ -17,7 +17,7 @@ def one_of_three__takes_all_three_for_one():
     return ([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [0, -1, -2]), ([[1, -2, 2]], [0])
 
 
-def one_of_three__ors_what_excludes_each_other():
+def one_of_three__takes_an_or_of_exclusive_clauses():
     """3 layers are used, at most 2 are allowed."""
     return (
         ([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], [0, 0, 0]),
@@ -41,7 +41,7 @@ def exclusive_majority__has_a_clause_for_every_row():
     return ["110", "101", "011", "111"]
 
 
-def exclusive_majority__takes_a_dash_too_many():
+def exclusive_majority__has_one_dash_too_many():
     """For a=0 b=0 c=1 the clause -01 is true; 0 was expected."""
     return ["11-", "-01", "011"]
 
@@ -91,7 +91,7 @@ def there_and_back():
     return turing.TuringMachine(delta, "A", (), "0"), pairs, answers
 
 
-def own_delta__lets_one_of_the_two_do():
+def own_delta__fires_on_one_of_the_two():
     """For st=A sym=0 your network gives st[A]=2 st[B]=2 sym[0]=1 sym[1]=3 R=2 L=1;"""
     machine, pairs, answers = there_and_back()
     return machine, (pairs, [0, 0, 0]), (answers, [0] * 6)

@@ -26,7 +26,7 @@ def folded_carry__takes_two_layers():
     return (first, [0, 0, 0, 0]), ([[1, 0, 1, 1], [0, 1, -1, -1]], [-2, 0])
 
 
-def keep_sums__adds_up_anew():
+def keep_sums__adds_everything_again():
     """For before=000 after=000 your function reads the weights of 3 inputs, and 0 inputs have changed."""
 
     def update(sums, column, before, after):
@@ -38,7 +38,7 @@ def keep_sums__adds_up_anew():
     return update
 
 
-def keep_sums__never_takes_away():
+def keep_sums__never_subtracts():
     """For before=001 after=000 your function gives [3, 0, 2, -5]; [0, -1, 2, 0] was expected."""
 
     def update(sums, column, before, after):
@@ -90,7 +90,7 @@ def whole_run__takes_a_step_for_a_run():
 
 
 def whole_run__is_a_number():
-    """Return a function of the bits L and the steps T; 14 came."""
+    """Return a function of the bits L and the steps T; 14 was returned."""
     return 14
 
 

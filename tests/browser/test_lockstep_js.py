@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from itertools import islice
 from random import Random
 
 import pytest
@@ -11,23 +10,10 @@ import torch
 import turing
 import turing.dnf
 from turing.files import save
-from turing.widgets.base import read
-from turing.widgets.stepper import _json
+from turing.widgets.machine import machine_to_json
 
-CORE = ("evaluator.js", "chassis.js", "lockstep.js", "lab_worker.js")
+CORE = ("page/network.js", "page/index.js", "page/compile.js", "lab/lockstep.js")
 ZOO = list(turing.zoo)
-TEN = [  # machine, word, adder, steps at most
-    ("balanced_parentheses", "B(()())E", "ripple", 60),
-    ("balanced_parentheses", "B())(E", "lookahead", 60),
-    ("bb2", "", "ripple", 10),
-    ("bb3", "", "lookahead", 30),
-    ("bb4", "", "lookahead", 120),
-    ("bb4", "", "ripple", 40),
-    ("bb5", "", "lookahead", 150),
-    ("bb2x4", "", "lookahead", 150),
-    ("rule_110", "", "lookahead", 60),
-    ("unary_addition", "111+11", "lookahead", 60),
-]
 
 
 def random_machine(seed):
@@ -46,15 +32,11 @@ def random_machine(seed):
 
 
 @pytest.fixture
-def core(open_page):
-    """Evaluate code in a page in which ``core`` is the lab's module, with arguments that JSON can hold."""
-    page = open_page()
-    page.evaluate(
-        """async text => { window.core = await import(URL.createObjectURL(
-            new Blob([text], {type: "text/javascript"}))) }""",
-        "\n".join(map(read, CORE)),
-    )
-    return lambda code, *given: json.loads(page.evaluate(f"given => JSON.stringify(({code})(...given))", list(given)))
+def core(modules):
+    """Evaluate code in a page in which ``core`` is what the lab runs."""
+    call = modules(*CORE)
+    call.page.evaluate("window.core = modules")
+    return call
 
 
 def file_of(network, folder):
@@ -71,52 +53,16 @@ SAME = """function same(one, other) {
 }"""
 
 
-def test_the_evaluator_is_small_and_needs_nothing():
-    text = read("evaluator.js")
-    assert len(text.encode()) < 15_000
-    assert "import " not in text
-    assert "fetch(" not in text
-
-
-RUNS = """(file, word, steps, indexed) => {
-  const run = new core.Run(core.read(file), word, indexed), seen = [];
-  for (let t = 0; t < steps; t++) {
-    const vectors = [["column", [...run.column]]];
-    run.step((name, x) => vectors.push([name, [...x]]));
-    seen.push(vectors);
-  }
-  return seen;
-}"""
-
-
-@pytest.mark.parametrize(("name", "word", "adder", "limit"), TEN)
-def test_every_activation_is_that_of_torch(core, name, word, adder, limit, tmp_path):
-    machine = turing.zoo[name]
-    network = turing.compile(machine, "wcm21", T=256, bits=9, adder=adder)
-    file, steps = file_of(network, tmp_path), machine.run(word, limit).steps
-    vectors = islice(network.vectors([word], steps), steps)
-    wanted = [
-        [[layer, numbers[0].tolist()] for layer, numbers in {"column": None, **step}.items() if numbers is not None]
-        for step in vectors
-    ]
-    for indexed in (True, False):
-        found = core(RUNS, file, list(word), steps, indexed)
-        assert len(found) == len(wanted) > 0
-        for step, (mine, theirs) in enumerate(zip(found, wanted, strict=True), 1):
-            named = dict(mine)
-            assert all(named[layer] == numbers for layer, numbers in theirs), (step, indexed)
-
-
 def test_the_page_compiles_what_the_library_compiles(core, tmp_path):
     cases = []
     for name in ZOO:
         if len(turing.zoo[name].states) * len(turing.zoo[name].symbols) < 400:
             network = turing.compile(turing.zoo[name], "wcm21", T=200, bits=9, adder="lookahead")
-            cases.append([name, _json(turing.zoo[name]), 200, 9, file_of(network, tmp_path)])
+            cases.append([name, machine_to_json(turing.zoo[name]), 200, 9, file_of(network, tmp_path)])
     for seed in range(20):
         machine = random_machine(seed)
         network = turing.compile(machine, "wcm21", T=2**seed, adder="lookahead")
-        cases.append([f"random {seed}", _json(machine), 2**seed, network.bits, file_of(network, tmp_path)])
+        cases.append([f"random {seed}", machine_to_json(machine), 2**seed, network.bits, file_of(network, tmp_path)])
     differ = f"""cases => {{ {SAME}
       return cases.filter(([, m, T, bits, file]) => !same(core.compile(m, {{T, bits}}), file)).map(([n]) => n) }}"""
     assert core(differ, cases) == []
@@ -127,7 +73,7 @@ def test_a_rule_that_is_edited_changes_the_numbers_that_are_shown_and_no_others(
       const one = core.compile(before, {{T: 100}}), {{file, changes, sameShape}} = core.rewrite(one, after);
       const others = Object.keys(file.weights).filter(name => !same(one.weights[name], file.weights[name]));
       return [changes, sameShape, others] }}"""
-    before = _json(turing.zoo["bb3"])
+    before = machine_to_json(turing.zoo["bb3"])
     after = {**before, "rules": [[*rule] for rule in before["rules"]]}
     assert after["rules"][1][:2] == ["A", "1"]
     after["rules"][1][2:] = ["C", "0", -1]  # from (C, 1, ...): another symbol, and another direction perhaps
@@ -154,15 +100,6 @@ def test_bb4_halts_with_and_without_the_interpreter(core, on, tmp_path):
     found = core(LOCK, file, [], 200, on)
     assert (found["status"], found["steps"], found["ones"]) == ("halted", 107, 13)
     assert found["mark"] == ({"good": True, "steps": 107} if on else None)
-
-
-def test_a_network_of_plain_layers_is_evaluated_too(core, tmp_path):
-    network = turing.dnf.DNF.of_expression("a ^ b ^ c")
-    save(network, tmp_path / "net.json")
-    file = json.loads((tmp_path / "net.json").read_text(encoding="utf-8"))
-    for bits in ([0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]):
-        found = core("(file, x) => core.forward(core.read(file), x).map(vector => [...vector])", file, bits)
-        assert found[-1] == network(torch.tensor(bits)).tolist()
 
 
 EDITS = [
@@ -201,31 +138,6 @@ def test_the_mark_names_what_verify_names(core, word, tmp_path):
         assert found["status"] == "diverged"
         assert found["message"] in str(theirs).replace("at step", "At step")
     assert parted > len(EDITS) / 2
-
-
-def test_plain_attention_takes_over_when_a_weight_does_not_fit_the_index(core, tmp_path):
-    file = file_of(turing.compile(turing.zoo["bb3"], "wcm21", T=30, adder="lookahead"), tmp_path)
-    why = "file => core.read(file).why"
-    assert core(why, file) == ""
-    file["weights"]["pipeline.last.query.weight"]["values"][0][2] = 4
-    assert core(why, file).startswith("pipeline.last.query.weight[0, ")
-    assert core(why, file).endswith("is 4, and a look-up has 2 there")
-    file["modules"][5]["kappa"] = 100
-    assert "κ = 100" in core(why, file)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"version": 2}, "version 1"),
-        ({"turing": "machine"}, "no network"),
-        ({"dtype": "bfloat16"}, "this network is of bfloat16"),
-        ({"modules": None}, "modules"),
-    ],
-)
-def test_a_file_for_another_reader_is_refused(core, change, message, tmp_path):
-    file = file_of(turing.compile(turing.zoo["bb2"], "wcm21", T=10, adder="lookahead"), tmp_path) | change
-    assert message in core("file => { try { core.read(file) } catch (error) { return error.message } }", file)
 
 
 def test_balanced_parentheses_weigh_little(tmp_path):

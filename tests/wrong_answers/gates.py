@@ -10,7 +10,7 @@ def equal_bits__forgets_that_two_zeros_are_equal():
     return ([[1, 1], [-1, -1]], [-1, 0]), ([[1, 1]], [0])
 
 
-def equal_bits__takes_the_difference_one_way_only():
+def equal_bits__takes_the_difference_only_one_way():
     """For a=0 b=1 your network gives out=1; 0 was expected."""
     return ([[1, -1], [0, 0]], [0, 0]), ([[-1, -1]], [1])
 
@@ -25,7 +25,7 @@ def multiplexer__chooses_the_other_way_round():
     return ([[1, 1, 0], [-1, 0, 1]], [-1, 0]), ([[1, 1]], [0])
 
 
-def multiplexer__lets_a_through_in_any_case():
+def multiplexer__always_lets_a_through():
     """For s=1 a=1 b=0 your network gives out=1; 0 was expected."""
     return ([[0, 1, 0], [1, 0, 1]], [0, -1]), ([[1, 1]], [0])
 

@@ -33,7 +33,7 @@ def changed_rule__leaves_the_old_state_on():
     return net
 
 
-def changed_rule__takes_the_whole_state_away():
+def changed_rule__removes_the_old_state_from_every_rule():
     """For word=B)E at step 3 layer transition gives st[F] = 0; 1 was expected."""
     net, W2, fires = _transition()
     W2[net.layout.st["F"]] = 0
@@ -153,7 +153,7 @@ def own_machine__has_too_few_position_bits():
     return turing.compile(_pairs(), "wcm21", T=2)
 
 
-def own_machine__wants_the_a_first():
+def own_machine__expects_the_a_first():
     """For word=ba your network halts in F after 1 step; T was expected."""
     delta = _pairs().delta | {("start", "b"): ("F", "b", 0)}
     return turing.compile(turing.TuringMachine(delta, "start", {"T", "F"}, "_"), "wcm21", T=64)

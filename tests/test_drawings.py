@@ -2,21 +2,24 @@
 
 import re
 import xml.etree.ElementTree as ET
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 import torch
+from every_kind import EveryKind
+from row_of_cells import RowOfCells
 from torch import nn
 
 import turing
-from turing import Layout, draw
+from turing import Layout, draw, ir
 from turing.adders import HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
 from turing.dnf import DNF, Transition
 from turing.gates import AND, NOR, NOT, XOR, Layer, Readout, embed
-from turing.hinton import CELL, MOST_COLUMNS, MOST_SQUARES
 from turing.layout import state_vector
-from turing.network import layers_of, layouts_of
+from turing.modules import Convolution, Rational
 from turing.pictures import Picture
+from turing.views.drawings import CELL, MAX_COLUMNS, MAX_SQUARES
 
 SVG = "{http://www.w3.org/2000/svg}"
 AB = Layout(a=1, b=1)
@@ -26,7 +29,7 @@ TRANSITION = Transition(PAPERS, state_vector(PAPERS, bits=7))
 UNEVEN = nn.Sequential(Layer([[1, -0.25], [4, 0], [0, 0]], [-9, 0, 0.5]), Readout([[0, 1, -2]], [0]))
 NETWORKS = [
     HalfAdder(2, 0, 1), AND(3), XOR(), UNEVEN, LookaheadAdder(4), TRANSITION, RippleCarryAdder(4), MoveAdder(7),
-    DNF([], "a b"), DNF(["11-", "1-1", "-11"], "a b c"), embed(6, (NOR(3), [0, 2, 5], 2)), AND(MOST_COLUMNS + 1),
+    DNF([], "a b"), DNF(["11-", "1-1", "-11"], "a b c"), embed(6, (NOR(3), [0, 2, 5], 2)), AND(MAX_COLUMNS + 1),
 ]  # fmt: skip
 
 
@@ -57,11 +60,12 @@ def texts(root: ET.Element) -> list[str]:
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: type(network).__name__)
 def test_every_number_that_is_not_0_is_one_square_of_its_sign_and_its_area(network):
-    expected, layouts = [], layouts_of(network)
-    for number, layer in enumerate(layers_of(network)):
-        reads = [*layouts[number].names(), "bias"]
-        for name, weights, bias in zip(layouts[number + 1].names(), layer.weight, layer.bias, strict=True):
-            for read, value in zip(reads, [*weights, bias], strict=True):
+    expected = []
+    for layer in ir.of(network).layers:
+        reads = [*layer.inputs.names(), "bias"]
+        numbers = torch.cat([layer.weight.values, layer.bias.values[:, None]], dim=1).tolist()
+        for name, row in zip(layer.outputs.names(), numbers, strict=True):
+            for read, value in zip(reads, row, strict=True):
                 if value:
                     shown = f"{value:.6g}".replace("-", "−")
                     expected.append((f"{name} ← {shown} · {read}", value))
@@ -183,7 +187,114 @@ def test_the_same_network_gives_the_same_picture_and_a_notebook_shows_it_in_a_fr
 
 
 def test_a_network_of_too_many_numbers_is_refused_with_what_to_do():
-    side = int(MOST_SQUARES**0.5) + 1
-    message = rf"has {side * side:,} numbers that are not 0, and at most {MOST_SQUARES:,} squares are drawn\. Draw one"
+    side = int(MAX_SQUARES**0.5) + 1
+    layer = Layer(torch.ones(side, side), torch.zeros(side))
+    message = rf"has {side * side:,} numbers that are not 0, and at most {MAX_SQUARES:,} squares are drawn\. turing"
     with pytest.raises(ValueError, match=message):
-        draw(Layer(torch.ones(side, side), torch.zeros(side)))
+        draw(layer)
+    with pytest.raises(ValueError, match="Draw one of its layers alone"):
+        draw(nn.Sequential(layer, layer))
+
+
+# Compiled networks, heads and the other kinds.
+
+
+@pytest.fixture(scope="module")
+def transformer():
+    return turing.compile(PAPERS, "wcm21", T=100)
+
+
+def headings(root: ET.Element) -> list[str]:
+    return [text.text for text in root.iter(SVG + "text") if "sans" in text.get("style", "")]
+
+
+def test_the_papers_network_is_drawn_module_by_module_every_number_once(transformer):
+    root = drawn(draw(transformer))
+    numbers = sum(int(part.count_nonzero()) for part in transformer.state_dict().values())
+    assert len(squares(root)) == numbers == 4811
+    found = headings(root)
+    assert found[:4] == ["transition, layer 1 (−1 to 1)", "transition, layer 2 (all 1)", "preprocess (all 1)",
+                         "adder0, layer 1 (−1 to 1)"]  # fmt: skip
+    assert "visited, query (−1 to 2)" in found
+    assert {heading.split(", ")[0].split(" (")[0] for heading in found} == set(transformer.pipeline)
+
+
+def test_the_words_about_a_compiled_network_count_the_squares_of_each_module(transformer):
+    alt = draw(transformer).alt
+    assert alt.startswith("Weights as Hinton squares, 23 modules, 59 → 59. ")
+    assert "transition: 196 squares, −1 to 1." in alt
+
+
+def test_everything_of_a_compiled_network_is_inside_the_picture(transformer):
+    picture = draw(transformer)
+    root = drawn(picture)
+    width, height = int(root.get("width")), int(root.get("height"))
+    assert width <= 1100
+    for panel in root.findall(f"{SVG}g"):
+        x, y = map(float, re.match(r"translate\(([\d.]+) ([\d.]+)\)", panel.get("transform")).groups())
+        for rect in panel.iter(SVG + "rect"):
+            assert 0 < x + float(rect.get("x")) < x + float(rect.get("x")) + float(rect.get("width")) < width
+            assert 0 < y + float(rect.get("y")) < y + float(rect.get("y")) + float(rect.get("height")) < height
+
+
+def test_a_head_is_drawn_as_its_four_maps_with_the_null_key_beside_the_bias(transformer):
+    picture = draw(transformer.pipeline["visited"])
+    root = drawn(picture)
+    assert headings(root) == ["query", "key", "value", "write"]
+    titles = [title for _, _, title in squares(root)]
+    for title in ("query[0] ← 2 · pos3[0]", "key[0] ← −0.5 · bias", "key[7] ← 3 · null", "value ← 1 · bias"):
+        assert title in titles
+    assert "scr4[visited] ← 1 · value" in titles
+    assert "Key, rows key, columns st sym1" in picture.alt
+
+
+def test_a_network_of_every_kind_is_drawn():
+    root = drawn(draw(EveryKind()))
+    found = headings(root)
+    assert found[:3] == ["swap (all 1)", "near, query (−1 to 2)", "near, key (−0.5 to 1)"]
+    assert {"hash, norm of at", "choose, argmax of tok", "forget, σ (0.25 to 1)"} <= set(found)
+
+
+def test_a_convolution_is_drawn_for_each_neighbour_and_in_exact_numbers():
+    root = drawn(draw(RowOfCells(turing.zoo["bb2"], arithmetic="exact")))
+    found = headings(root)
+    assert found[0] == "detect, the cell itself (−1 to 1)"
+    assert found[1:] == [
+        "move, left neighbour (all 1)",
+        "move, the cell itself (−1 to 1)",
+        "move, right neighbour (all 1)",
+    ]
+    assert "st[B] ← 1 · det[A 0]" in [title for _, _, title in squares(root)]
+
+
+def test_exact_numbers_have_a_size_and_a_fraction_for_a_tooltip():
+    layer = Rational(AB, Layout(y=1), {0: {0: Fraction(1, 3), 1: Fraction(-1, 40)}})
+    found = squares(drawn(draw(layer)))
+    assert [title for _, _, title in found if title] == ["y ← 1/3 · a", "y ← −0.025 · b"]
+    assert texts(drawn(draw(layer)))[0] == "σ"
+
+
+def test_a_compiled_network_of_too_many_numbers_is_refused_with_its_modules_and_their_sizes():
+    network = turing.compile(turing.zoo["universal"], "wcm21", T=100)
+    message = (
+        r'Draw one module, such as turing\.draw\(net\.pipeline\["transition"\]\)\. '
+        r"The modules: transition [\d,]+, preprocess \d+, adder0"
+    )
+    with pytest.raises(ValueError, match=message):
+        draw(network)
+    assert draw(network.pipeline["transition"])
+
+
+def test_a_compiled_network_without_a_small_module_asks_for_a_smaller_machine():
+    network = RowOfCells(turing.zoo["bb2"])
+    ones = torch.ones(110, 110, 1)
+    network.layout = Layout(x=110)
+    network.pipeline = nn.ModuleDict({"all": Convolution(ones, ones[0, :, 0], "relu", [Layout(x=110)] * 2)})
+    with pytest.raises(ValueError, match=r"Each of its modules is too large as well: all 12,210\. Take a"):
+        draw(network)
+
+
+def test_ss95_is_drawn_layer_by_layer():
+    root = drawn(draw(turing.compile(turing.zoo["bb2"], "ss95")))
+    assert headings(root)[:2] == ["F4, σ (−2 to 4)", "F3, σ (−2 to 1)"]
+    assert "push0[0] ← 0.25 · q[0]" in [title for _, _, title in squares(root)]

@@ -20,7 +20,7 @@ def even_ones__swaps_the_verdicts():
     return turing.TuringMachine(delta, "even", {"T", "F"}, "_")
 
 
-def even_ones__takes_every_one_after_the_first_for_the_same():
+def even_ones__never_returns_to_even():
     """On the word '11' your machine halts in F after 3 steps; T was expected."""
     delta = {
         ("none", "0"): ("none", "0", 1),
@@ -57,7 +57,7 @@ def decrement__does_not_borrow():
     return turing.TuringMachine(delta, "right", {"done"}, "_")
 
 
-def decrement__turns_round_without_leaving_the_blank():
+def decrement__turns_back_without_leaving_the_blank():
     """On the word '1' your machine is still running after 10,000 steps."""
     delta = {
         ("right", "0"): ("right", "0", 1),
@@ -83,7 +83,7 @@ def as_then_bs__looks_only_at_the_order():
     return turing.TuringMachine(delta, "as", {"T", "F"}, "_")
 
 
-def as_then_bs__does_not_look_whether_bs_are_left():
+def as_then_bs__does_not_check_whether_bs_are_left():
     """On the word 'b' your machine halts in T after 1 step; F was expected."""
     delta = {
         ("first", "a"): ("right", "_", 1),

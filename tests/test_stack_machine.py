@@ -11,7 +11,7 @@ from stack_machines import COPY, PARITY, stack_machines, stacks_for
 import turing
 from paper import BALANCED
 from turing.machine import TuringMachine
-from turing.stack import Moment, StackMachine, TwoStacks, balanced
+from turing.stack_machine import StackConfiguration, StackMachine, TwoStacks, balanced
 
 slow = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def depth(word: str) -> int | None:
     return total
 
 
-def test_balanced_parentheses_are_told_on_every_word_up_to_length_10():
+def test_balanced_parentheses_are_decided_on_every_word_up_to_length_10():
     machine, steps = balanced(), 0
     for word in words("()", 10):
         run = machine.run(word)
@@ -52,7 +52,7 @@ def test_the_machine_of_the_paper_has_four_states_and_twelve_rules():
 def test_a_trace_has_the_stacks_from_the_top_down():
     moments = list(balanced().trace("(()"))
     assert [str(now) for now in moments] == ["I  (() | –", "R  () | (", "R  ) | ((", "R  – | (", "F  – | ("]
-    assert moments[2] == Moment(2, "R", ((")",), ("(", "(")))
+    assert moments[2] == StackConfiguration(2, "R", ((")",), ("(", "(")))
     assert [now.tops for now in moments] == [("(", None), ("(", "("), (")", "("), (None, "("), (None, "(")]
 
 
@@ -89,14 +89,14 @@ def test_random_machines_do_what_their_rules_say(machine, data):
     assert found == plain(delta, machine.terminal, machine.initial, stacks, 50)
 
 
-def test_one_stack_tells_the_parity_of_ones():
+def test_one_stack_decides_the_parity_of_ones():
     machine = StackMachine(PARITY, terminal={"T", "F"})
     assert machine.p == 1
     for word in words("01", 8):
         assert machine.run(word).state == ("F" if word.count("1") % 2 else "T")
 
 
-def test_three_stacks_copy_a_word_by_turning_it_round_twice():
+def test_three_stacks_copy_a_word_by_reversing_it_twice():
     machine = StackMachine(COPY, terminal={"done"})
     assert (machine.p, machine.states) == (3, ("there", "back", "done"))
     for word in words("01", 6):
@@ -110,7 +110,7 @@ def test_three_stacks_copy_a_word_by_turning_it_round_twice():
 ONCE = {("A", "0"): ("B", "pop"), ("B", "0"): ("T", "pop")}
 
 
-def test_a_run_that_finds_no_rule_is_jammed_where_it_stands():
+def test_a_run_that_finds_no_rule_jams_there():
     machine = StackMachine(ONCE, terminal="T")
     assert machine.run("01") == machine.run("01", max_steps=2)
     run = machine.run("01")
@@ -145,7 +145,7 @@ def test_a_specific_rule_beats_a_wildcard_in_any_order():
         assert len(found) == 9
 
 
-def test_the_rule_with_the_fewest_stars_counts():
+def test_the_rule_with_the_fewest_stars_wins():
     delta = {
         ("*", "*", "*"): ("T", "noop", "noop"), ("A", "*", "*"): ("B", "pop", "noop"),
         ("A", "0", "*"): ("C", "pop", "pop"), ("A", "0", None): ("A", "noop", "push 1"),
@@ -158,12 +158,12 @@ def test_the_rule_with_the_fewest_stars_counts():
     assert len(machine.rules) == 27
 
 
-def test_rules_with_as_many_stars_may_meet_if_they_say_the_same():
+def test_rules_with_equally_many_stars_may_overlap_if_they_agree():
     same = {("A", "0", "*"): ("T", "pop", "noop"), ("A", "*", "0"): ("T", "pop", "noop")}
     assert len(StackMachine(same, terminal="T").rules) == 5
 
 
-def test_rules_that_contradict_on_a_terminal_state_only_do_not_matter():
+def test_rules_that_contradict_each_other_only_on_a_terminal_state_are_accepted():
     delta = {
         ("A", "*", "*"): ("T", "noop", "noop"),
         ("*", "0", "*"): ("A", "pop", "noop"),
@@ -174,6 +174,24 @@ def test_rules_that_contradict_on_a_terminal_state_only_do_not_matter():
     delta["A", "0", "0"] = delta["A", "0", None] = delta["A", "0", "1"] = ("A", "pop", "pop")
     delta["A", None, "0"] = delta["A", "1", "0"] = ("A", "pop", "pop")
     assert len(StackMachine(delta, "A", {"T"}).rules) == 9
+
+
+def test_a_rule_that_stays_in_a_terminal_state_and_changes_nothing_is_ignored():
+    rules = {("A", "(", "*"): ("A", "pop", "push ("), ("A", None, "*"): ("F", "noop", "noop")}
+    loops = {("F", "*", "*"): ("F", "noop", "noop"), ("T", ")", None): ("T", "noop", "noop")}
+    plain = StackMachine(rules, "A", {"F", "T"}, "()")
+    for delta in (rules | loops, loops | rules):  # the first rule names the initial state, unless it is ignored
+        machine = StackMachine(delta, terminal={"F", "T"})
+        assert (machine.rules, machine.initial, set(machine.states)) == (plain.rules, "A", set(plain.states))
+        assert set(machine.symbols) == set("()")
+        assert machine.run("((") == plain.run("((")
+
+
+@pytest.mark.parametrize("value", [("A", "noop", "noop"), ("T", "noop", "noop"), ("F", "pop", "noop")])
+def test_any_other_rule_for_a_terminal_state_is_refused(value):
+    rules = {("A", "*", "*"): ("F", "noop", "noop"), ("F", "*", "*"): value}
+    with pytest.raises(ValueError, match=r"State 'F' is terminal, and a rule was given .* Remove the rule, or take"):
+        StackMachine(rules, "A", {"F", "T"})
 
 
 def by_looking(delta: dict, symbols: str, states: str) -> dict | None:
@@ -195,7 +213,7 @@ TARGETS = st.tuples(st.sampled_from("AB"), *[st.sampled_from(["noop", "pop"])] *
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(st.dictionaries(PARTS, TARGETS, max_size=6))
-def test_wildcards_are_what_looking_at_every_rule_gives(delta):
+def test_wildcards_mean_the_same_as_looking_through_every_rule(delta):
     delta = {("A", "0", "0"): ("B", "noop", "noop")} | delta
     wanted = by_looking(delta, "01", "AB")
     if wanted is None:
@@ -206,7 +224,7 @@ def test_wildcards_are_what_looking_at_every_rule_gives(delta):
     assert {key: (q, *(kind for kind, _ in rest)) for key, (q, *rest) in found.items()} == wanted
 
 
-def test_symbols_are_in_the_order_0_and_1_or_as_given_or_as_they_appear():
+def test_symbols_are_0_and_1_or_as_given_or_in_order_of_appearance():
     assert StackMachine({("A", "1"): ("A", "pop")}).symbols == ("0", "1")
     assert StackMachine({("A", "x"): ("A", "push y")}).symbols == ("x", "y")
     assert StackMachine({("A", "x"): ("A", "push y")}, symbols="yx").symbols == ("y", "x")
@@ -222,9 +240,9 @@ RULE = {("A", "0"): ("A", "pop")}
 BAD = {
     "a third symbol": (
         {("A", "0"): ("A", "push 2"), ("A", "1"): ("A", "pop")}, {},
-        "A stack here is binary, and these symbols are used: 0 1 2. Two are allowed.",
+        "The stacks are binary, and these symbols are used: 0 1 2. Use at most two.",
     ),
-    "a third symbol given": (RULE, {"symbols": "012"}, "these symbols are used: 0 1 2. Two are allowed."),
+    "a third symbol given": (RULE, {"symbols": "012"}, "these symbols are used: 0 1 2. Use at most two."),
     "a misspelt operation": (
         {("A", "0"): ("A", "nop")}, {}, "An operation is 'noop', 'pop' or 'push x', and 'nop' was given.",
     ),
@@ -252,9 +270,9 @@ BAD = {
         "State 'T' is terminal, and a rule was given for it: ('T', '*').",
     ),
     "an unknown initial state": (
-        RULE, {"initial": "Q"}, "The initial state 'Q' is on no rule. The states of the rules are: A.",
+        RULE, {"initial": "Q"}, "The initial state 'Q' appears in no rule. The states of the rules are: A.",
     ),
-    "no initial state": ({("*", "0"): ("B", "pop")}, {}, "The initial state None is on no rule. The states of the"),
+    "no initial state": ({("*", "0"): ("B", "pop")}, {}, "The initial state None appears in no rule. The states of"),
     "no rules": ({}, {}, "This machine has no rules. Give at least one: {(state, top, …): (next state, "),
     "no dictionary": ([("A", "0")], {}, "A transition function is a dictionary of rules, and [('A', '0')] was given."),
     "no tuple": ({"A0": ("A", "pop")}, {}, "A rule begins (state, top of stack 0, …), and 'A0' was given."),
@@ -262,13 +280,13 @@ BAD = {
     "no state": ({(None, "0"): ("A", "pop")}, {}, "A rule begins (state, top of stack 0, …), and (None, '0') was"),
     "no value": ({("A", "0"): "pop"}, {}, "A rule ends (next state, operation on stack 0, …), and 'pop' was given for"),
     "a star to go to": ({("A", "0"): ("*", "pop")}, {}, "A rule leads to one state, and '*', which stands for any"),
-    "no stacks": ({("A",): ("A",)}, {}, "A rule names a state and something for each stack, as many in all rules"),
+    "no stacks": ({("A",): ("A",)}, {}, "Every rule names a state and one entry for each stack, equally many"),
     "an operation too many": ({("A", "0"): ("A", "pop", "pop")}, {}, "one was given: ('A', '0'): ('A', 'pop', 'pop')"),
-    "rules of two sizes": (RULE | {("A", "0", "0"): ("A", "pop", "pop")}, {}, "as many in all rules, and this one was"),
-    "a symbol with a space": (RULE, {"symbols": ["0", "a b"]}, "A symbol is a text without spaces, other than * (for"),
-    "a star to push": ({("A", "0"): ("A", "push *")}, {}, "and – (for an empty stack), and '*' is used."),
-    "a dash to push": ({("A", None): ("A", "push –")}, {}, "and – (for an empty stack), and '–' is used."),
-    "no symbol": ({("A", ""): ("A", "pop")}, {}, "A symbol is a text without spaces"),
+    "rules of two sizes": (RULE | {("A", "0", "0"): ("A", "pop", "pop")}, {}, "equally many in all rules, and this"),
+    "a symbol with a space": (RULE, {"symbols": ["0", "a b"]}, "A symbol is text without spaces, other than * (any"),
+    "a star to push": ({("A", "0"): ("A", "push *")}, {}, "and – (an empty stack), and '*' was given."),
+    "a dash to push": ({("A", None): ("A", "push –")}, {}, "and – (an empty stack), and '–' was given."),
+    "no symbol": ({("A", ""): ("A", "pop")}, {}, "A symbol is text without spaces"),
     "any terminal state": (RULE, {"terminal": {"*"}}, "by their names, such as {'T', 'F'}, and '*' was given."),
     "no set of terminal states": (RULE, {"terminal": 5}, "by their names, such as {'T', 'F'}, and 5 was given."),
     "no symbols": (RULE, {"symbols": 5}, "Symbols are given in order, such as '01' or ['left', 'right'], and 5 was"),
@@ -278,7 +296,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("delta", "options", "message"), BAD.values(), ids=BAD)
-def test_a_machine_with_a_fault_is_refused_with_a_reason(delta, options, message):
+def test_a_faulty_machine_is_refused_with_a_reason(delta, options, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared below
         StackMachine(delta, **options)
     assert message in str(error.value)
@@ -292,19 +310,19 @@ def test_stacks_that_do_not_fit_are_refused_with_a_reason():
         machine.run("", "", "")
     with pytest.raises(ValueError, match="This machine has 1 stack, and 2 were given"):
         StackMachine(PARITY, terminal={"T", "F"}).trace("", "")
-    for stack, said in ((5, "5"), (None, "None"), ({"("}, r"\{"), ({"(": 1}, r"\{"), (b"()", "b'")):
-        message = f"A stack is a string or a sequence of symbols, the top first, and {said}"
+    for stack, shown in ((5, "5"), (None, "None"), ({"("}, r"\{"), ({"(": 1}, r"\{"), (b"()", "b'")):
+        message = f"A stack is a string or a sequence of symbols, the top first, and {shown}"
         with pytest.raises(ValueError, match=message + r".* was given \(for stack 1\)"):
             machine.run("()", stack)
     for limit in (-1, 1.5, True):
-        with pytest.raises(ValueError, match="max_steps is a whole number from 0 up"):
+        with pytest.raises(ValueError, match="max_steps must be an integer of at least 0"):
             machine.run("()", max_steps=limit)
 
 
 # Two stacks are a tape.
 
 
-def test_the_two_stack_machine_of_balanced_parentheses_has_its_sizes():
+def test_the_two_stack_machine_of_balanced_parentheses_has_68_states_and_387_rules():
     two = TwoStacks(turing.zoo["balanced_parentheses"])
     assert (two.k, len(two.machine.states), len(two.machine.rules)) == (3, 68, 387)
     assert two.machine.symbols == ("0", "1")
@@ -315,8 +333,8 @@ def zipped(machine: TuringMachine, word, limit: int) -> int:
     """Stacks and control against the oracle: state, tape on both sides of the head, and what each step costs."""
     two, oracle, micro, compared = TwoStacks(machine), machine.trace(word, limit), 0, 0
     last = None
-    for moment, whole in two.trace(word, limit):
-        if not whole:
+    for moment, complete in two.trace(word, limit):
+        if not complete:
             continue
         now = next(oracle)
         assert two.control[moment.state] == (now.state, now.symbol)
@@ -336,7 +354,7 @@ def zipped(machine: TuringMachine, word, limit: int) -> int:
     return compared - 1
 
 
-def test_stacks_and_control_give_back_state_tape_and_head_at_every_step():
+def test_stacks_and_state_give_back_state_tape_and_head_at_every_step():
     assert zipped(BALANCED, "B()((()(()))())E", 100) == 81
     assert zipped(turing.zoo["bb4"], "", 200) == 107
     assert zipped(turing.zoo["rule_110"], turing.zoo.entry("rule_110").samples[0].word, 100) >= 50
@@ -374,7 +392,7 @@ def test_a_move_takes_k_micro_steps_and_a_stay_takes_one():
     )  # fmt: skip
     two = TwoStacks(machine)
     assert two.k == 3
-    assert [moment.step for moment, whole in two.trace("", 10) if whole] == [0, 1, 4, 7, 8]
+    assert [moment.step for moment, complete in two.trace("", 10) if complete] == [0, 1, 4, 7, 8]
     last = list(two.trace("", 10))[-1][0]
     assert two.control[last.state] == ("H", "b")
     assert [two.symbols(stack) for stack in last.stacks] == [[], ["a"]]
@@ -388,7 +406,7 @@ def test_blanks_below_the_bottom_of_a_stack_cost_nothing():
 
 
 @pytest.mark.parametrize("size", range(1, 10))
-def test_k_is_the_number_of_bits_that_tell_the_symbols_apart(size):
+def test_k_is_the_least_number_of_bits_that_tells_the_symbols_apart(size):
     symbols = [f"s{n}" for n in range(size)]
     machine = TuringMachine(
         {("A", a): ("A", b, 1) for a, b in itertools.pairwise([*symbols, symbols[0]])}, "A", (), "s0"
@@ -404,7 +422,7 @@ def test_a_limit_counts_the_steps_of_the_turing_machine():
     two = TwoStacks(BALANCED)
     for limit in range(6):
         moments = list(two.trace("B()E", limit))
-        assert sum(whole for _, whole in moments) == limit + 1
+        assert sum(complete for _, complete in moments) == limit + 1
         assert moments[-1][1]
 
 
@@ -428,7 +446,7 @@ NAMES = [
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(st.sets(st.sampled_from(NAMES), min_size=2), st.sets(st.sampled_from(NAMES), min_size=1))
-def test_no_two_states_of_the_control_have_one_name(states, symbols):
+def test_no_two_states_of_the_stack_machine_have_the_same_name(states, symbols):
     states, symbols = sorted(states), sorted(symbols)
     delta = {
         (q, a): (states[n % len(states)], a, (-1) ** n) for n, (q, a) in enumerate(itertools.product(states, symbols))

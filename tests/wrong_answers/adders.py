@@ -25,7 +25,7 @@ def subtractor__subtracts_the_wrong_way_round():
     return ([[1, -1, 1]] * 3, [1, 0, -1]), ([[-1, 2, -2], [0, 1, -1]], [1, 0])
 
 
-def subtractor__does_not_take_the_borrow_in():
+def subtractor__ignores_the_borrow():
     """For a=0 b=0 c=1 your network gives difference=0 borrow=0; difference=1 borrow=1 was expected."""
     return ([[-1, 1, 0]] * 3, [1, 0, -1]), ([[-1, 2, -2], [0, 1, -1]], [1, 0])
 
@@ -43,7 +43,7 @@ def increment__has_no_second_carry():
     )
 
 
-def increment__runs_over_at_seven():
+def increment__overflows_at_seven():
     """For p0=1 p1=1 p2=1 your network gives q2=2; 0 was expected."""
     return (
         ([[1, 0, 0], [1, 1, 0], [1, 1, 0], [0, 0, 1]], [0, 0, -1, 0]),
@@ -67,7 +67,7 @@ def multiplier__does_not_carry():
     return (AND, [-1, -1, -3, -1, -1]), ([[1, 0, 0, 0, 0], [0, 0, 0, 1, 1], [0, 1, 0, 0, 0], [0] * 5], [0] * 4)
 
 
-def multiplier__leaves_the_bit_that_was_carried():
+def multiplier__keeps_the_bit_that_was_carried():
     """For a0=1 a1=1 b0=1 b1=1 your network gives p2=1; 0 was expected."""
     adds = [[1, 0, 0, 0, 0], [0, 0, -2, 1, 1], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
     return (AND, [-1, -1, -3, -1, -1]), (adds, [0] * 4)

@@ -9,14 +9,14 @@ import sys
 
 import pytest
 import torch
-from test_files import COMPILED, NETWORKS, equal
+from test_files import COMPILED, NETWORKS, Cells, Heads, equal, numbers_of
 
 import turing
 from book import ROOT
-from turing.export import read_safetensors
+from turing import ir
 from turing.files import load, save
+from turing.files.safetensors_file import read_safetensors
 from turing.gates import AND, XOR
-from turing.network import layers_of, layouts_of
 from turing.zoo import zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
@@ -73,9 +73,9 @@ def test_plain_layers_are_the_same_from_either_file(network, tmp_path):
     for ending in ("json", "safetensors"):
         save(NETWORKS[network], tmp_path / f"net.{ending}")
     one, other = load(tmp_path / "net.json"), load(tmp_path / "net.safetensors")
-    assert layers_of(one) == layers_of(other)
+    assert numbers_of(one) == numbers_of(other)
     assert equal(one, other)
-    assert one.layouts == other.layouts == layouts_of(NETWORKS[network])
+    assert one.layouts == other.layouts == ir.of(NETWORKS[network]).layouts
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
@@ -89,11 +89,14 @@ def test_a_compiled_network_comes_back_from_safetensors_in_any_type(which, dtype
 
 
 @pytest.mark.parametrize("options", [{}, {"arithmetic": "float32"}], ids=str)
-def test_whole_numbers_stay_whole_in_safetensors(options, tmp_path):
+def test_integers_stay_integers_in_safetensors(options, tmp_path):
     net = turing.compile(zoo["bb2"], "ss95-realtime", **options)
     save(net, tmp_path / "net.safetensors")
-    _, tensors = read_safetensors(tmp_path / "net.safetensors")
+    data, tensors = read_safetensors(tmp_path / "net.safetensors")
     assert {numbers.dtype for numbers in tensors.values()} == {torch.float32 if options else torch.int64}
+    assert data.get("denominators", {}) == {
+        tensor.name: tensor.denominator for tensor in net.ir().numbers() if tensor.denominator != 1
+    }
     assert equal(load(tmp_path / "net.safetensors"), net)
 
 
@@ -126,27 +129,19 @@ def written(path, metadata: dict | None = None, tensors: dict | None = None):
     return path
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """The file of a compiled network, what its metadata says, and its tensors."""
-    path = tmp_path_factory.mktemp("small") / "net.safetensors"
-    save(turing.compile(zoo["bb2"], "wcm21", T=4), path)
-    data, tensors = read_safetensors(path)
-    return path, {key: json.dumps(value) for key, value in data.items()}, tensors
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b"\0" * 64, b"\xff" * 64, b"PK\x03\x04" * 9, b'{"turing": "network"}'])
-def test_a_file_that_is_no_safetensors_is_refused(content, tmp_path):
+def test_a_file_that_is_not_safetensors_is_refused(content, tmp_path):
     (tmp_path / "net.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^net\.safetensors: this is no safetensors file, or it is damaged: "):
+    with pytest.raises(ValueError, match=r"^net\.safetensors: This is not a safetensors file, or it is damaged: "):
         load(tmp_path / "net.safetensors")
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
-def test_a_safetensors_file_that_was_cut_off_is_refused(small, share, tmp_path):
-    raw = small[0].read_bytes()
+def test_a_safetensors_file_that_was_cut_off_is_refused(share, tmp_path):
+    save(turing.compile(zoo["bb2"], "wcm21", T=4), tmp_path / "net.safetensors")
+    raw = (tmp_path / "net.safetensors").read_bytes()
     (tmp_path / "net.safetensors").write_bytes(raw[: int(share * len(raw))])
-    with pytest.raises(ValueError, match=r"^net\.safetensors: this is no safetensors file, or it is damaged: "):
+    with pytest.raises(ValueError, match=r"^net\.safetensors: This is not a safetensors file, or it is damaged: "):
         load(tmp_path / "net.safetensors")
 
 
@@ -158,84 +153,55 @@ def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path):
 
 @pytest.mark.parametrize("metadata", [None, {}, {"format": "pt"}, {"turing": "network"}, {"turing": '"step"'}])
 def test_a_safetensors_file_of_another_program_is_refused(metadata, tmp_path):
-    with pytest.raises(ValueError, match='This is no network: the key "turing" with the value "network" is missing'):
+    with pytest.raises(ValueError, match='Not a turing network file: the key "turing" with the value "network" is'):
         load(written(tmp_path / "net.safetensors", metadata))
 
 
 BIAS = "pipeline.v.bias"
+STEP, GATES = (lambda: turing.compile(zoo["bb2"], "wcm21", T=4)), XOR
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
+    ("make", "metadata", "tensors", "message"),
     [
-        ("version", "2", "This network is of version 2; version 1 is read here"),
-        ("machine", "{", "This network is damaged: its metadata is no JSON"),
-        ("machine", "[" * 100_000, "This network is damaged: its metadata is no JSON"),
-        ("machine", "{}", 'damaged: line 1: A machine in JSON is an object with "turing_machine": 1'),
-        ("options", '{"T": 0}', "damaged: T is the most steps of a run"),
-        ("construction", '"wcm22"', 'damaged: "construction" is one of'),
-        ("construction", None, 'damaged: "layers" is missing'),
-        ("dtype", '"float64"', "damaged: pipeline.* is a tensor of the shape .* and the type float64, of finite"),
-        ("modules", "[]", '"modules" is not what wcm21 with these options has'),
-        ("layouts", None, '"layouts" is not what wcm21 with these options has'),
+        (STEP, {"version": "7"}, {}, "version of this network file is 7, and versions 1 and 2 are read here"),
+        (STEP, {"machine": "{"}, {}, "This is not JSON, or it is damaged"),
+        (STEP, {"machine": "[" * 100_000}, {}, "This is not JSON, or it is damaged"),
+        (STEP, {"machine": "{}"}, {}, 'damaged: line 1: A machine in JSON is an object with "turing_machine": 1'),
+        (STEP, {"options": '{"T": 0}'}, {}, "damaged: T is the maximal number of steps"),
+        (STEP, {"construction": '"wcm22"'}, {}, 'construction of this network file is "wcm22", and .*wcm21'),
+        (STEP, {"construction": None}, {}, 'should be one of linear, norm, argmax, convolution, and "attention" was'),
+        (STEP, {"arithmetic": '"float64"'}, {}, "damaged: weights.pipeline.* should be finite and of torch.float64"),
+        (STEP, {"modules": "[]"}, {}, "modules should have at least one module"),
+        (STEP, {"layouts": None}, {}, "layouts is missing"),
+        (STEP, {"denominators": "[]"}, {}, "denominators should be an object"),
+        (STEP, {"denominators": f'{{"{BIAS}": 3}}'}, {}, f"{BIAS}.denominator should be 1, and 3 was found"),
+        (STEP, {"denominators": f'{{"{BIAS}": 0}}'}, {}, "should be an integer from 1 up, and 0 was found"),
+        (STEP, {}, {BIAS: None}, f'damaged: the weights "{BIAS}" are missing'),
+        (STEP, {}, {BIAS: torch.zeros(23)}, rf"{BIAS}.shape should be \[24\], and \[23\] was found"),
+        (STEP, {}, {BIAS: torch.zeros(24, 1)}, r"should be \[24\], and \[24, 1\] was found"),
+        (STEP, {}, {BIAS: torch.zeros(24, dtype=torch.int64)}, "should be finite and of torch.float32"),
+        (STEP, {}, {BIAS: torch.full((24,), torch.inf)}, "should be finite and of torch.float32"),
+        (GATES, {"version": "9"}, {}, "version of this network file is 9"),
+        (GATES, {"modules": "7"}, {}, "modules should be a list"),
+        (GATES, {"modules": "[7]"}, {}, "should be an object, and 7 was found"),
+        (GATES, {"layouts": "[]"}, {}, "should be an integer from 0 to -1"),
+        (GATES, {}, {"0.weight": None}, 'damaged: the weights "0.weight" are missing'),
+        (GATES, {}, {"3.bias": torch.zeros(1)}, 'damaged: the weights "3.bias" are not part of this network'),
+        (GATES, {}, {"2.bias": torch.zeros(2)}, r"weights.2.bias.shape should be \[1\], and \[2\] was found"),
+        (GATES, {}, {"2.bias": torch.zeros(1, dtype=torch.int8)}, "weights.2.bias should be finite and of"),
+        (GATES, {}, {"2.bias": torch.full((1,), torch.nan)}, "weights.2.bias should be finite and of"),
     ],
-)
-def test_damaged_metadata_is_refused_and_named(small, key, value, message, tmp_path):
-    _, metadata, tensors = small
-    changed = {name: text for name, text in (metadata | {key: value}).items() if text is not None}
-    with pytest.raises(ValueError, match=rf"^net\.safetensors: .*{message}"):
-        load(written(tmp_path / "net.safetensors", changed, tensors))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        (None, f"damaged: the weights '{BIAS}' are missing, or no part of this network"),
-        (torch.zeros(23), rf"damaged: {BIAS} is a tensor of the shape \[24\] and the type float32"),
-        (torch.zeros(24, 1), r"one of the shape \[24, 1\] and the type float32 was found"),
-        (torch.zeros(24, dtype=torch.int64), r"one of the shape \[24\] and the type int64 was found"),
-        (torch.full((24,), torch.inf), "of finite numbers"),
-        (torch.full((24,), torch.nan), "of finite numbers"),
-    ],
-    ids=str,
-)
-def test_a_damaged_tensor_is_refused_and_named(small, numbers, message, tmp_path):
-    _, metadata, tensors = small
-    changed = {name: x for name, x in (tensors | {BIAS: numbers}).items() if x is not None}
-    with pytest.raises(ValueError, match=rf"^net\.safetensors: .*{message}"):
-        load(written(tmp_path / "net.safetensors", metadata, changed))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"0.weight": None}, r"damaged: the weight of layer '0' is no tensor of floats with the shape '\[2, 2\]'"),
-        ({"2.bias": torch.zeros(2)}, r"damaged: the bias of layer '2' is no tensor of floats with the shape '\[1\]'"),
-        ({"2.bias": torch.zeros(1, dtype=torch.int8)}, "damaged: the bias of layer '2' is no tensor of floats"),
-        ({"2.bias": torch.full((1,), torch.nan)}, "damaged: 'nan' is no number"),
-        ({"3.bias": torch.zeros(1)}, "damaged: the tensor '3.bias' is no part of it"),
-    ],
-)
-def test_a_damaged_tensor_of_plain_layers_is_refused_and_named(change, message, tmp_path):
-    save(XOR(), tmp_path / "xor.safetensors")
-    data, tensors = read_safetensors(tmp_path / "xor.safetensors")
-    metadata = {key: json.dumps(value) for key, value in data.items()}
-    changed = {name: numbers for name, numbers in (tensors | change).items() if numbers is not None}
-    with pytest.raises(ValueError, match=rf"^net\.safetensors: This network is {message}"):
-        load(written(tmp_path / "net.safetensors", metadata, changed))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [("layers", "7", '"layers" is missing'), ("layers", "[7]", '"shape" is missing'), ("version", "9", "of version 9"),
-     ("layouts", "[]", "A layout is needed"), ("layers", "[{}]", "no tensor of floats with the shape 'None'")],
 )  # fmt: skip
-def test_damaged_metadata_of_plain_layers_is_refused_and_named(key, value, message, tmp_path):
-    save(XOR(), tmp_path / "xor.safetensors")
-    data, tensors = read_safetensors(tmp_path / "xor.safetensors")
-    metadata = {name: json.dumps(part) for name, part in data.items()} | {key: value}
-    with pytest.raises(ValueError, match=message):
-        load(written(tmp_path / "net.safetensors", metadata, tensors))
+def test_a_damaged_file_is_refused_and_the_message_says_what_is_wrong(make, metadata, tensors, message, tmp_path):
+    path = tmp_path / "net.safetensors"
+    save(make(), path)
+    data, numbers = read_safetensors(path)
+    texts = {key: json.dumps(value) for key, value in data.items() if key != "digest"} | metadata
+    kept = {key: text for key, text in texts.items() if text is not None}
+    written(path, kept, {name: x for name, x in (numbers | tensors).items() if x is not None})
+    with pytest.raises(ValueError, match=rf"^net\.safetensors: .*{message}"):
+        load(path)
 
 
 class Bomb:
@@ -254,7 +220,7 @@ def test_nothing_is_unpickled(name, tmp_path):
     torch.save(Bomb(tmp_path / "went off"), tmp_path / "torch")
     for kind in ("plain", "torch"):
         (tmp_path / name).write_bytes((tmp_path / kind).read_bytes())
-        with pytest.raises(ValueError, match=rf"^{name}: (this is no|an ONNX file)"):
+        with pytest.raises(ValueError, match=rf"^{name}: (This is not|An ONNX file)"):
             load(tmp_path / name)
     assert not (tmp_path / "went off").exists()
 
@@ -300,18 +266,22 @@ def onnx_step(path):
 
 
 def assert_runs_agree(step, net, word, limit=T):
-    """Each runs on its own numbers, one step after the other, to the end; and what is read is the machine's run."""
-    tape, column = net.encode(word), net.initial(word)
-    memory, history, theirs = net.start(tape), column.unsqueeze(0)[:0], column
-    trace = list(net.machine.trace(word, limit))
+    """Each runs on its own numbers, one pass after the other, to the end; and what is read is the machine's run."""
+    tape, theirs, state = net.encode(word), net.initial(word), net.start([word])
+    given = {"tape": tape} if tape is not None else {}
+    columns, trace = [], list(net.machine.trace(word, limit))
     for now in trace[1:]:
-        history, other = torch.cat([history, theirs.unsqueeze(0)]), step(column=theirs, history=history, tape=tape)
-        with torch.no_grad():
-            column = net.step(column, memory)
-        assert torch.equal(other, column), f"step {now.step} on {word!r}"
-        assert other.dtype == column.dtype
-        theirs, column = other + net.beta(now.step), column + net.beta(now.step)
-        (reading,) = net.read(theirs.unsqueeze(0))
+        reading = None
+        while reading is None:
+            history = {"history": torch.stack([theirs, *columns])[1:]} if given else {}
+            columns, other = [*columns, theirs], step(column=theirs, **history, **given)
+            with torch.no_grad():
+                state = net.step(state)
+            ours = list(state.vectors.values())[-1].squeeze(0)
+            assert torch.equal(other, ours), f"step {now.step} on {word!r}"
+            assert other.dtype == ours.dtype
+            theirs = net._embedded(other, state.passes)
+            (reading,) = net.read(state)
         assert (reading.state, reading.symbol) == (now.state, now.symbol)
     return len(trace) - 1
 
@@ -345,8 +315,7 @@ def test_a_step_in_onnx_says_what_it_is_and_nothing_of_where_it_was_made(tmp_pat
     assert all(torch.equal(before[name], numbers) for name, numbers in net.state_dict().items())
     model = onnx.load(tmp_path / "step.onnx")
     told = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
-    assert (told["turing"], told["construction"], told["options"]["T"]) == ("step", "wcm21", 2)
-    assert told["layouts"][0][0] == ["st", list(net.machine.states)]
+    assert told == json.loads(json.dumps(ir.structure(net.ir()))) | {"turing": "step"}
     assert [x.name for x in model.graph.input] == ["column", "history", "tape"]
     assert "pipeline.carry.weight" in {x.name for x in model.graph.initializer}
     raw = (tmp_path / "step.onnx").read_bytes()
@@ -357,20 +326,74 @@ def test_a_step_in_onnx_says_what_it_is_and_nothing_of_where_it_was_made(tmp_pat
 def test_onnx_is_not_read_back_and_the_message_says_what_is(tmp_path):
     (tmp_path / "step.onnx").write_bytes(b"")
     with pytest.raises(
-        ValueError, match=r"^step\.onnx: an ONNX file .* not read back\. Save .* \.json or \.safetensors"
+        ValueError, match=r"^step\.onnx: An ONNX file .* not read back\. Save .* \.json or \.safetensors"
     ):
         load(tmp_path / "step.onnx")
 
 
-@pytest.mark.parametrize("network", [AND(2), turing.compile(zoo["bb2"], "ss95")], ids=lambda net: type(net).__name__)
-def test_only_the_step_of_a_transformer_is_saved_as_onnx(network, tmp_path):
-    with pytest.raises(TypeError, match=r"step of a transformer is saved as ONNX, .* Save it as \.json or"):
+@pytest.mark.parametrize(("kind", "arithmetic"), [("ss95", "float64"), ("ss95-realtime", "float32")])
+def test_the_pass_of_a_recurrent_network_in_onnx_gives_what_torch_gives(kind, arithmetic, tmp_path):
+    import onnx
+
+    net = turing.compile(zoo["bb3"], kind, arithmetic=arithmetic)
+    save(net, tmp_path / "step.onnx")
+    assert [x.name for x in onnx.load(tmp_path / "step.onnx").graph.input] == ["column"]
+    step = onnx_step(tmp_path / "step.onnx")
+    for word in words("bb3"):
+        assert assert_runs_agree(step, net, word, 5) == 5
+
+
+class Columns(Heads):
+    """Heads that look at earlier columns, and none that looks at the word; or the other way round."""
+
+    construction = "columns"
+
+    def __init__(self, machine, word: bool = False):
+        super().__init__(machine, "float32")
+        self.options = {"word": word}
+        for name in ["argmax", "norm", *(["strict", "offset"] if word else ["cross"])]:
+            del self.pipeline[name]
+
+
+@pytest.mark.parametrize(("word", "more"), [(True, "tape"), (False, "history")])
+def test_a_construction_of_ones_own_is_saved_as_onnx_with_the_inputs_that_it_has(word, more, tmp_path):
+    import onnx
+
+    net = Columns(zoo["bb2"], word)
+    save(net, tmp_path / "step.onnx")
+    model = onnx.load(tmp_path / "step.onnx")
+    assert [x.name for x in model.graph.input] == ["column", more]
+    assert {entry.key for entry in model.metadata_props} == {"turing", "construction", "options"}  # not registered
+    column, rows = torch.rand(net.layout.width), torch.rand(5, net.layout.width)
+    with torch.no_grad():
+        assert torch.allclose(
+            onnx_step(tmp_path / "step.onnx")(column=column, **{more: rows}), net(column, **{more: rows})
+        )
+
+
+@pytest.mark.parametrize(
+    ("network", "what"), [(AND(2), "AND"), (Cells(zoo["bb2"]), "Cells, whose state is a row of c")]
+)
+def test_only_a_compiled_network_with_a_column_is_saved_as_onnx(network, what, tmp_path):
+    with pytest.raises(
+        TypeError, match=f"with a column is saved as ONNX, .*, and {what}.* was given. Save it as .json"
+    ):
         save(network, tmp_path / "net.onnx")
 
 
-def test_a_narrow_type_is_not_saved_as_onnx(tmp_path):
-    with pytest.raises(ValueError, match=r"in float32 or float64, and this network is in torch.bfloat16"):
-        save(compiled("bb2").bfloat16(), tmp_path / "net.onnx")
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (lambda: compiled("bb2").bfloat16(), "and this network is in bfloat16. Use network.float"),
+        (
+            lambda: turing.compile(zoo["bb2"], "ss95"),
+            "and this network is in exact. Compile it with such an arithmetic",
+        ),
+    ],
+)
+def test_other_arithmetic_is_not_saved_as_onnx(network, message, tmp_path):
+    with pytest.raises(ValueError, match=f"in float32 or float64, {message}"):
+        save(network(), tmp_path / "net.onnx")
 
 
 # Names for hooks.
@@ -391,9 +414,10 @@ def test_a_hook_on_any_module_fires_once_a_step_under_the_name_in_the_file(adder
     assert set(fired) == leaves | {f"pipeline.{name}" for name in net.pipeline}
     once = sorted(fired)
     fired.clear()
-    memory = net.start(tape)
-    fired.clear()  # keys and values of the word are made once, before the first step
-    net.step(column, memory)
+    state = net.step(net.start([""]))
+    assert sorted(fired) == once
+    fired.clear()  # keys and values of the word are made once, in the first step
+    net.step(state)
     assert sorted(fired) == [name for name in once if name not in ("pipeline.initial.key", "pipeline.initial.value")]
 
 
@@ -403,7 +427,7 @@ def test_a_hook_sees_the_vectors_of_activations_and_what_it_returns_is_used():
     seen = []
     with torch.no_grad(), carry.register_forward_hook(lambda _, __, out: seen.append(out)):
         net.run(word)
-    assert all(torch.equal(out[0], net.activations(word, k)["carry"]) for k, out in enumerate(seen, start=1))
+    assert all(torch.equal(out[0, 0], net.activations(word, k)["carry"]) for k, out in enumerate(seen, start=1))
     with carry.register_forward_hook(lambda _, __, out: torch.zeros_like(out)):
         assert net.run(word).status == "jammed"
     assert net.run(word).status == "halted"

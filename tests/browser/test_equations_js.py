@@ -1,6 +1,5 @@
-"""Networks as they run in a page: the numbers of torch, and the equations of ``turing.show``."""
+"""Networks of plain layers in a page: the numbers of torch, and the equations of ``turing.show``."""
 
-import json
 import re
 from itertools import pairwise, product
 
@@ -13,9 +12,8 @@ from turing import Layout, show
 from turing.adders import LookaheadAdder, MoveAdder, RippleCarryAdder
 from turing.dnf import DNF, Transition
 from turing.gates import AND, NAND, NOR, NOT, OR, XOR, Layer, Readout, embed
+from turing.ir import of, to_dict
 from turing.layout import state_vector
-from turing.network import layouts_of, to_dict
-from turing.widgets.base import read
 
 NETWORKS = {
     "NOT": NOT(),
@@ -37,19 +35,10 @@ NETWORKS = {
 
 
 @pytest.fixture
-def network(open_page):
-    """Call a function of network.js in a page, on arguments that JSON can hold."""
-    page = open_page()
-    names = ["readNetwork", "runNetwork", "equationsOf", "gateName", "rowText", "formatNumber"]
-    page.evaluate(
-        """async text => Object.assign(window, await import(URL.createObjectURL(
-            new Blob([text], {type: "text/javascript"}))))""",
-        read("network.js") + f"export {{ {', '.join(names)} }};",
-    )
-
-    def call(code, *arguments):
-        return json.loads(page.evaluate(f"given => JSON.stringify(({code})(...given))", list(arguments)))
-
+def network(modules):
+    """Call functions of the evaluator and of equations.js in a page, on arguments that JSON can hold."""
+    call = modules("page/network.js", "page/equations.js")
+    call.page.evaluate("Object.assign(window, modules)")
     return call
 
 
@@ -71,14 +60,17 @@ def inputs(width, most=64):
     return torch.randint(0, 2, (most, width), generator=torch.Generator().manual_seed(width)).float()
 
 
-RUN = "(data, inputs) => { const net = readNetwork(data); return inputs.map(x => runNetwork(net, x)) }"
+RUN = """(data, inputs) => {
+  const net = read(data);
+  return inputs.map(x => [x, ...forward(net, x)].map(vector => [...vector]));
+}"""
 
 
 def test_bits_go_through_every_layer_as_in_torch(network):
     for name, module in NETWORKS.items():
-        exact = name != "linear"  # its weights are no whole numbers
+        exact = name != "linear"  # its weights are not integers
         module = module if exact else module.double()
-        xs = inputs(to_dict(module)["layers"][0]["shape"][1]).to(next(module.parameters()).dtype)
+        xs = inputs(of(module).layouts[0].width).to(next(module.parameters()).dtype)
         for x, vectors in zip(xs, network(RUN, to_dict(module), xs.tolist()), strict=True):
             for vector, expected in zip(vectors, activations(module, x), strict=True):
                 assert vector == (expected if exact else pytest.approx(expected, rel=1e-12, abs=1e-12)), name
@@ -102,9 +94,10 @@ def test_networks_of_any_numbers_give_what_torch_gives_in_float64(network):
 
 def test_places_have_the_names_of_the_layouts(network):
     for name, module in NETWORKS.items():
-        layouts = layouts_of(module)
-        vectors = network("data => readNetwork(data).vectors", to_dict(module))
-        slices = [[tuple(part.values()) for part in vector["slices"]] for vector in vectors]
+        layouts = of(module).layouts
+        code = "data => read(data).modules.flatMap(({layouts}, n) => n ? layouts.slice(1) : layouts)"
+        vectors = network(code, to_dict(module))
+        slices = [[(part["name"], part["start"], part["size"]) for part in vector["slices"]] for vector in vectors]
         assert [vector["names"] for vector in vectors] == [layout.names() for layout in layouts], name
         assert slices == [[(part.name, part.start, part.size) for part in layout] for layout in layouts], name
 
@@ -112,13 +105,18 @@ def test_places_have_the_names_of_the_layouts(network):
 def single_layers():
     """Every layer of the networks on its own, with the names of its places."""
     for name, module in NETWORKS.items():
-        layouts = layouts_of(module)
+        layouts = of(module).layouts
         layers = [part for part in ([module] if isinstance(module, Layer) else module) if isinstance(part, Readout)]
         for number, layer in enumerate(layers):
             yield f"{name}, layer {number + 1}", layer, layouts[number : number + 2]
 
 
-EQUATIONS = "(data, x) => equationsOf(readNetwork(data), 0, x)"
+EQUATIONS = """(data, x) => {
+  const net = read(data), [{layers: [layer], layouts: [before, after]}] = net.modules, [y] = forward(net, x);
+  const values = x.map(value => value < 0 ? `(${formatNumber(value)})` : formatNumber(value));
+  return equationsOf(layer, before.names, after.names).map(({i, row, ...line}) =>
+    ({...line, value: y[i], filled: rowText(row, values, "·")}));
+}"""
 
 
 def test_rows_read_as_turing_show_writes_them(network):
@@ -141,7 +139,7 @@ def test_rows_read_as_turing_show_writes_them(network):
 
 def test_every_small_row_that_is_an_and_of_literals_is_named_and_no_other(network):
     rows = [
-        {"terms": [[j, w] for j, w in enumerate(weights) if w], "bias": bias, "relu": True}
+        {"terms": [[j, w] for j, w in enumerate(weights) if w], "bias": bias, "activation": "relu"}
         for weights in product((-2, -1, -0.5, 0, 1, 2), repeat=3)
         for bias in (-3, -2, -1, -0.5, 0, 0.5, 1, 2)
     ]

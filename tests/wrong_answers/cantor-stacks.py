@@ -20,13 +20,13 @@ def push_pop__subtracts_both_digits():
     return (TENTH, 2 * TENTH), (TENTH, 7 * TENTH), (10, -2, -7)
 
 
-def push_pop__is_that_of_base_4():
+def push_pop__is_for_base_4():
     """For stack=empty push0 gives 1/4; 1/5 was expected."""
     return (0.25, 0.25), (0.25, 0.75), (4, -1, -2)
 
 
 def push_pop__subtracts_from_the_empty_stack_too():
-    """pop is to be 3 numbers, and (10, -5) was returned."""
+    """pop should be 3 numbers, and (10, -5) was returned."""
     return (TENTH, 2 * TENTH), (TENTH, 7 * TENTH), (10, -5)
 
 
@@ -49,7 +49,7 @@ def gentle_top__forgets_that_a_stack_may_be_deeper():
     """For base=4 rho=1/2 and the stack 01111111 your neuron gives 3/3280; 0 was expected."""
 
     def neuron(b, rho):
-        zero = (b - 4 * rho - Fraction(1, b**5)) / b  # 0, with five 1 below it
+        zero = (b - 4 * rho - Fraction(1, b**5)) / b  # a 0 with five 1s below it
         w = 1 / (Fraction(b - 1, b) - zero)
         return w, -w * zero
 
@@ -57,7 +57,7 @@ def gentle_top__forgets_that_a_stack_may_be_deeper():
 
 
 def gentle_top__is_a_pair():
-    """Return a function of the base b and of ρ; (4, -2) came."""
+    """Return a function of the base b and of ρ; (4, -2) was returned."""
     return 4, -2
 
 
@@ -71,13 +71,13 @@ def three_symbols__has_a_digit_0():
     return 6, (0, 2, 4), [(6, 0), (6, -1), (6, -3)], (6, 0, -2, -2)
 
 
-def three_symbols__subtracts_whole_digits():
+def three_symbols__subtracts_the_full_digits():
     """For stack=1 pop gives -1; 0 was expected."""
     return 6, (1, 3, 5), [(6, 0), (6, -2), (6, -4)], (6, -1, -3, -5)
 
 
 def three_symbols__returns_three_things():
-    """Return base, digits, neurons, pop: (6, (1, 3, 5), (6, -1, -2, -2)) came."""
+    """Return base, digits, neurons, pop; (6, (1, 3, 5), (6, -1, -2, -2)) was returned."""
     return 6, (1, 3, 5), (6, -1, -2, -2)
 
 
@@ -86,7 +86,7 @@ def exact_depth__is_the_bound_of_the_chapter():
     return lambda base, digits, bits: bits // (base.bit_length() - 1)
 
 
-def exact_depth__sees_the_top_only():
+def exact_depth__considers_only_the_top():
     """For base=8 digits=2,4 bits=53 your function gives 17; 18 was expected."""
 
     def depth(base, digits, bits):
@@ -114,12 +114,12 @@ def exact_depth__takes_the_smaller_digit_for_the_top():
 FIRST = [[1], [4], [4]], [0, 0, -2]  # q, τ, ζ of the top
 
 
-def swap_top__turns_a_single_symbol_too():
+def swap_top__swaps_a_single_symbol_too():
     """For stack=1 your layers give 3/8; 3/4 was expected."""
     return FIRST, ([[1, 0, 0], [16, -4, -8], [0, 0, 1]], [0, -2, 0]), ([[1, 3 / 8, -3 / 8]], [0])
 
 
-def swap_top__moves_the_top_only():
+def swap_top__moves_only_the_top():
     """For stack=01 your layers give 15/16; 13/16 was expected."""
     return FIRST, ([[1, 0, 0], [16, -4, -8], [16, -4, -4]], [0, -2, -4]), ([[1, 1 / 2, -1 / 2]], [0])
 

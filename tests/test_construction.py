@@ -1,0 +1,316 @@
+"""What every construction has, for each one of the registry in each of its arithmetics."""
+
+import inspect
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from row_of_cells import RowOfCells
+
+import turing
+from turing import ir
+from turing.cli import main
+from turing.construction import Construction, constructions
+from turing.exact import Exact
+from turing.machine import TuringMachine
+
+torch.set_num_threads(1)  # on small matrices threads wait for each other
+SMALL = TuringMachine.parse("1RB1LB_1LA1RZ")  # the busy beaver of two states
+FLIP = TuringMachine(
+    {("A", "0"): ("A", "1", 1), ("A", "1"): ("B", "0", 1), ("B", "1"): ("A", "1", 0), ("B", "_"): ("H", "0", -1)},
+    "A", {"H"}, "_",
+)  # fmt: skip
+WORDS = ["", "0", "01", "1", "10", "110", "1_"]  # halts, jams, moves both ways and stays
+FLOATS = ("float32", "float64")
+BASE = [name for name, _ in inspect.getmembers(Construction, inspect.isfunction) if not name.startswith("_")]
+
+# Parameters that no run depends on, by construction, each with the reason.
+IMMATERIAL = {
+    "wcm21": {
+        "pipeline.last.null_value": "some column always has the number that is asked for, that of step 0 if no other: "
+        "the null pair of this head never wins",
+    },
+}
+
+
+def takes_arithmetic(name):
+    return "arithmetic" in inspect.signature(constructions()[name]).parameters
+
+
+CASES = [(name, kind) for name in constructions() for kind in (*FLOATS, *["exact"][: takes_arithmetic(name)])]
+every_case = pytest.mark.parametrize(("name", "arithmetic"), CASES)
+every_construction = pytest.mark.parametrize("name", list(constructions()))
+
+
+PARENTHESES = turing.zoo["balanced_parentheses"]
+NESTED = ["B(())E", "B()()E", "B)E"]  # steps beyond 16, a cell left of the word, cells visited again and again
+
+
+def build(name, arithmetic, machine=FLIP, steps=16):
+    options = {"arithmetic": arithmetic} if takes_arithmetic(name) else {}
+    network = turing.compile(machine, name, **constructions()[name].options_for(options, "0" * 8, steps))
+    return network if takes_arithmetic(name) else network.to(getattr(torch, arithmetic))
+
+
+def outcome(network, words=WORDS, steps=16):
+    """How each run ends, or the kind of error that refuses it."""
+    found = []
+    for word in words:
+        try:
+            found.append(network.run(word, steps))
+        except (ArithmeticError, ValueError, TypeError) as error:
+            found.append(type(error))
+    return found
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def network(request):
+    return build(*request.param)
+
+
+def test_the_construction_in_a_test_file_is_short():
+    assert len(inspect.getsource(RowOfCells).splitlines()) <= 60
+
+
+@every_construction
+def test_signatures_are_those_of_the_base(name):
+    for method in BASE:
+        own, base = (inspect.signature(getattr(kind, method)) for kind in (constructions()[name], Construction))
+        assert list(own.parameters) == list(base.parameters), method
+
+
+def test_a_run_is_the_machines(network):
+    for word in WORDS:
+        assert network.run(word, 16) == FLIP.run(word, 16)
+        assert list(network.trace(word, 16)) == list(FLIP.trace(word, 16))
+    assert network.run_batch(WORDS, 16) == [FLIP.run(word, 16) for word in WORDS]
+    assert network.run("01", None) == FLIP.run("01")
+    assert network.run("01", engine="torch") == FLIP.run("01")
+
+
+@every_case
+def test_a_busy_beaver_is_run_to_its_halt(name, arithmetic):
+    assert build(name, arithmetic, SMALL).run("", 16) == SMALL.run("")
+
+
+def test_verify_compares_every_number_and_counts_the_machines_steps(network):
+    report = turing.verify(network, FLIP, WORDS, 16)
+    assert report
+    jams = sum(FLIP.run(word, 16).status == "jammed" for word in WORDS)
+    assert report.steps == sum(FLIP.run(word, 16).steps for word in WORDS) + jams
+    assert report.passes >= report.steps
+    assert turing.verify(network, FLIP, WORDS, 16, tolerance=1)
+
+
+def test_vectors_end(network):
+    passes = list(network.vectors(WORDS, 2))
+    assert 2 <= len(passes) <= 2 * network.passes_per_step
+    for vectors in passes:
+        assert list(vectors) == ["column", *network.pipeline]
+        assert all(len(vectors[layer]) == len(WORDS) for layer in vectors)
+
+
+def test_forward_takes_the_first_column_to_what_leaves_the_last_module(network):
+    word = "01"
+    column, tape = network.initial(word), network.encode(word)
+    expected = list(network.activations(word, 1).values())[-1]
+    found = network(column, None, tape)
+    assert torch.equal(found, expected) if isinstance(found, torch.Tensor) else found == expected
+    if network.arithmetic == "exact":
+        assert isinstance(column, (Exact, list))
+
+
+def test_hooks_fire_and_can_patch(network):
+    right = outcome(network)
+    for layer, module in network.pipeline.items():
+        seen = []
+        handle = module.register_forward_hook(lambda module, inputs, output, seen=seen: seen.append(output))
+        assert outcome(network) == right
+        handle.remove()
+        assert seen, layer
+
+        def nothing(module, inputs, output):
+            if isinstance(output, torch.Tensor):
+                return torch.zeros_like(output)
+            if isinstance(output, list):
+                return [Exact([0] * len(row)) for row in output]
+            return Exact([0] * len(output))
+
+        handle = module.register_forward_hook(nothing)
+        assert outcome(network) != right, layer
+        handle.remove()
+    assert outcome(network) == right
+
+
+@every_case
+def test_every_parameter_matters(name, arithmetic):
+    network = build(name, arithmetic, PARENTHESES, 24)
+    right = outcome(network, NESTED, 24)
+    immaterial = set()
+    for key, numbers in network.named_parameters():
+        kept, changed = numbers.detach().clone(), False
+        for change in (lambda old: old * 0, lambda old: old + 1, lambda old: -old):
+            with torch.no_grad():
+                numbers.copy_(change(kept))
+            changed = changed or outcome(network, NESTED, 24) != right
+        with torch.no_grad():
+            numbers.copy_(kept)
+        immaterial |= set() if changed else {key}
+    assert immaterial == set(IMMATERIAL.get(name, {}))
+    assert outcome(network, NESTED, 24) == right
+
+
+@every_case
+def test_what_is_written_through_data_counts_from_the_next_run_on(name, arithmetic):
+    network = build(name, arithmetic)
+    right = outcome(network)
+    for numbers in network.parameters():
+        numbers.data.zero_()
+    assert outcome(network) != right
+    assert not turing.verify(network, FLIP, WORDS[:1], 16)
+
+
+@every_case
+def test_a_file_carries_every_number_and_every_change(name, arithmetic, tmp_path):
+    network = build(name, arithmetic)
+    for ending in ("json", "safetensors"):
+        network.save(tmp_path / f"net.{ending}")
+        again = Construction.load(tmp_path / f"net.{ending}")
+        assert type(again) is type(network)
+        assert again.arithmetic == network.arithmetic == arithmetic
+        assert outcome(again) == outcome(network)
+        assert again.state_dict().keys() == network.state_dict().keys()
+    first = next(network.parameters())
+    with torch.no_grad():
+        first.view(-1)[0] = -(2**63) if arithmetic == "exact" else first.view(-1)[0] + 1
+    network.save(tmp_path / "changed.json")
+    again = turing.load(tmp_path / "changed.json")
+    assert torch.equal(next(again.parameters()), first)
+
+
+def test_the_representation_has_every_parameter_and_fits_json(network):
+    data = ir.to_dict(network)
+    assert set(data["weights"]) == set(dict(network.named_parameters()))
+    assert json.loads(json.dumps(data)) == data
+    assert [module["name"] for module in data["modules"]] == list(network.pipeline)
+    assert data["arithmetic"] == network.arithmetic
+    widths = [sum(size if isinstance(size, int) else len(size) for _, size in names) for names in data["layouts"]]
+    assert widths[data["modules"][0]["layouts"][0]] == network.layout.width
+
+
+def test_it_is_shown_and_drawn(network):
+    text = str(turing.show(network))
+    assert all(layer in text for layer in network.pipeline)
+    assert "<svg" in turing.draw(network).svg
+    picture = turing.architecture(network)
+    assert picture.svg.startswith("<svg")
+    for layer, module in network.pipeline.items():
+        assert layer in picture.svg or type(module).__name__ in picture.svg
+
+
+def test_the_whole_run_is_kept_in_a_cache(network):
+    run, cache = network.run_with_cache("01")
+    assert run == FLIP.run("01")
+    for layer in ("column", *network.pipeline):
+        assert len(cache[layer]) == run.micro_steps
+    for step in (1, run.micro_steps):
+        for layer, vector in network.activations("01", step).items():
+            kept = cache[layer][step - 1]
+            assert torch.equal(kept, vector) if isinstance(vector, torch.Tensor) else kept == vector
+        for head, shares in network.patterns("01", step).items():
+            row = cache[f"{head}.pattern"][step - 1]
+            assert torch.equal(row[row.nonzero().flatten()], shares[shares.nonzero().flatten()])
+
+
+@pytest.mark.parametrize("name", list(constructions()))
+def test_a_rollout_can_be_differentiated(name):
+    network = build(name, "float64")
+    columns = network.rollout("01", 3)
+    assert columns.shape[0] == 4
+    columns.double().pow(2).sum().backward()
+    assert any(numbers.grad is not None and numbers.grad.abs().sum() > 0 for numbers in network.parameters())
+
+
+def test_a_run_that_fails_names_the_step():
+    network = build("wcm21", "float32")
+    network.pipeline["v"].weight.data += 0.3
+    with pytest.raises(ArithmeticError, match=r"^At step 1 "):
+        network.run("01")
+
+
+@every_construction
+def test_the_command_line_knows_it(name, tmp_path, capsys):
+    file = str(tmp_path / "net.json")
+    assert main(["run", "1RB1LB_1LA1RZ", "--network", name]) == 0
+    assert main(["compile", "bb2", "--network", name, "-o", file]) == 0
+    assert main(["run", file]) == 0
+    assert main(["show", file, "--svg", str(tmp_path / "net.svg")]) == 0
+    out = capsys.readouterr().out
+    assert out.count("halted") == 2
+    assert name in out
+
+
+def test_the_registry_is_named_where_a_construction_is_asked_for():
+    for make in (lambda: turing.compile(FLIP, "lstm"), lambda: turing.corpus(1, construction="lstm")):
+        with pytest.raises(ValueError, match=f"one of {', '.join(constructions())}, and 'lstm' was given"):
+            make()
+
+
+def test_an_option_that_a_construction_has_not_is_answered_with_those_that_it_has():
+    with pytest.raises(
+        TypeError, match=r"row-of-cells: got an unexpected keyword argument 'T'\. Its options: cells, arith"
+    ):
+        turing.compile(FLIP, "row-of-cells", T=3)
+
+
+def test_activations_are_counted_from_1_to_the_end_of_the_run(network):
+    with pytest.raises(ValueError, match="the number of a pass, must be an integer of at least 1, and 0 was given"):
+        network.activations("01", 0)
+    with pytest.raises(ValueError, match="Step 15 was asked for, and the run on this word ends with step"):
+        network.activations("1", 15)
+
+
+def test_batches_refuse_what_is_not_a_list_of_words(network):
+    for given in ("01", None, 5):
+        with pytest.raises(ValueError, match="A list of words is expected"):
+            network.run_batch(given)
+    assert network.run_batch([]) == []
+
+
+def test_numbers_of_numpy_are_integers_too():
+    network = turing.compile(FLIP, "wcm21", T=np.int64(16), bits=np.int32(5))
+    assert network.run("01", np.int64(8)) == FLIP.run("01")
+    assert network.activations("01", np.int64(1))["column"].shape == network.initial("01").shape
+
+
+@pytest.mark.parametrize("tolerance", [-1, float("nan"), float("inf"), "x", [0]])
+def test_a_tolerance_is_a_number_from_0_up(tolerance):
+    with pytest.raises(ValueError, match="A tolerance is a number from 0 up, and"):
+        turing.verify(build("wcm21", "float32"), FLIP, ["0"], tolerance=tolerance)
+
+
+def test_what_is_for_floats_says_so_in_exact_arithmetic():
+    network = build("ss95", "exact")
+    with pytest.raises(TypeError, match="A rollout is differentiated in floats, and this network is exact"):
+        network.rollout("01", 2)
+    with pytest.raises(TypeError, match="next_columns takes a tensor, and list was given"):
+        network.next_columns(network.run_with_cache("01")[1]["column"])
+
+
+def test_the_layout_of_a_module_that_is_not_there():
+    with pytest.raises(ValueError, match=r"No module is called 'F9'\. There are: column F4 F3 F2 F1\."):
+        build("ss95", "exact").layout_of("F9")
+
+
+def test_damage_can_be_looked_at_by_its_activations():
+    network = build("wcm21", "float32")
+    network.pipeline["v"].weight.data += 0.3
+    assert network.activations("01", 2)["column"].max() > 1
+
+
+def test_exact_vectors_are_one_type():
+    x = Exact.of([Fraction(1, 3), 2])
+    assert (x.numerators, x.denominator) == ([1, 6], 3)
+    assert x == Exact([2, 12], 6)
