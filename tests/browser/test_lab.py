@@ -748,6 +748,14 @@ def test_an_anchor_of_the_page_is_left_alone(open_page, address):
     assert page.get_by_label("Machine", exact=True).input_value() == "bb3"
 
 
+def test_an_anchor_goes_when_a_machine_is_chosen_before_the_first_drawing(open_page, address):
+    page = open_page(lab(PAPER, "B()E", link=True), address=address, stopped=True)
+    follow(page, "#one-matrix")
+    page.get_by_label("Machine", exact=True).select_option("bb4")
+    page.clock.run_for(1000)
+    page.wait_for_function("location.hash === '#m=bb4&w=&t=0'")
+
+
 def test_the_vector_is_always_that_of_its_title(open_page):
     page = open_page(lab(turing.zoo["bb2x4"]))
     show(page, "Steps", "Vector", "Layers")

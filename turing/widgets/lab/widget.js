@@ -60,7 +60,7 @@ export default {
     const place = h("div", { class: "place-of-tape" });
     const status = h("p", { class: "status" }), mark = h("p", { class: "mark" }), says = live("says");
     const root = widget("lab", "A Turing machine as a transformer", { tabindex: 0 });
-    let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0, written = null;
+    let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0, written = "";
 
     const session = new Session(redraw), go = (step) => (stop(), session.go(step));
     const lab = {
@@ -193,14 +193,15 @@ export default {
       for (const panel of panels) panel.draw(why);
       if (linked && !busy) remember();
     }
+    const ownHash = () => lab.link().replace(/^[^#]*/, "");
     const isOurs = () => location.hash.startsWith("#m=");
     /** Put what is shown into the address, twice a second at most; an anchor of the page stays until that changes. */
     function remember() {
       clearTimeout(hashing);
       hashing = setTimeout(() => {
         hashed = performance.now();
-        const address = lab.link(), hash = address.slice(address.indexOf("#"));
-        const stays = location.hash && !isOurs() && (written === null || written === hash);
+        const hash = ownHash();
+        const stays = location.hash && !isOurs() && written === hash;
         if (!stays) history.replaceState(history.state, "", hash);
         written = hash;
       }, Math.max(50, hashed + 500 - performance.now()));
@@ -277,6 +278,7 @@ export default {
     if (linked) window.addEventListener("hashchange", onHash);
     el.replaceChildren(root);
     open();
+    written = ownHash(); // what the page itself shows is no reason to change its address
 
     let width = root.clientWidth;
     const resized = new ResizeObserver(() => {
