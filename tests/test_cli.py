@@ -91,6 +91,12 @@ def test_the_exit_status_tells_how_the_run_ended(cli, argv, status, word):
     assert (code, rows(out)["status"], err) == (status, word, "")
 
 
+def test_a_halt_has_the_verdict_of_the_zoo(cli):
+    for word, verdict in [("B()E", "balanced"), ("B)(E", "not balanced")]:
+        assert rows(cli("run", "balanced_parentheses", word)[1])["verdict"] == verdict
+    assert "verdict" not in rows(cli("run", "balanced_parentheses", "()")[1])
+
+
 def test_numbers_have_thousands_separators_and_a_long_tape_is_cut_in_the_middle(cli):
     status, out, _ = cli("run", RUNAWAY, "--max-steps", "250_000")
     assert status == 4

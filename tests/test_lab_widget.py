@@ -58,7 +58,7 @@ def test_nothing_but_text_goes_into_the_page():
 
 def test_the_lab_is_small():
     assert sum(path.stat().st_size for path in (FOLDER / "lab").glob("*.*s")) < 92_000
-    assert len(Lab._esm) < 150_000
+    assert len(Lab._esm) < 152_000
 
 
 def test_the_fallback_has_the_rules_and_the_result_with_names_escaped():
@@ -69,6 +69,13 @@ def test_the_fallback_has_the_rules_and_the_result_with_names_escaped():
     page = html(Lab(hostile))
     assert "<b>bold" not in page
     assert "<i>" not in page.split('turing-fallback">')[1]
+
+
+def test_the_fallback_says_what_a_halt_means():
+    for word, verdict in [("B()E", "balanced"), ("B)(E", "not balanced")]:
+        for widget in (Lab(PAPER, word), Stepper(PAPER, word)):
+            assert f"not blank. The verdict: {verdict}. With scripts on" in widget.fallback()
+    assert "verdict" not in Lab(PAPER, "()").fallback()
 
 
 def test_a_machine_that_runs_on_is_followed_up_to_a_limit():

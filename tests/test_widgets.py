@@ -109,7 +109,7 @@ def test_a_helper_is_written_once():
 
 
 def test_the_page_carries_nothing_that_changes_from_run_to_run():
-    assert set(state(html(Stepper(WALK)))) == {"diagram", "machine", "max_steps", "step", "word"}
+    assert set(state(html(Stepper(WALK)))) == {"diagram", "entry", "machine", "max_steps", "step", "word"}
     assert set(state(html(predict()))) == {"answer", "because", "choice", "options", "question"}
 
 

@@ -72,6 +72,23 @@ def test_each_entry_has_a_title_a_sentence_and_samples_that_expect_something(nam
         assert sample.result is not None or sample.non_blank is not None
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_verdict_is_of_a_halting_state_and_every_sample_that_halts_has_its_ends(name):
+    entry = zoo.entry(name)
+    assert set(entry.verdicts) <= entry.machine.halting
+    assert all(isinstance(verdict, str) and verdict for verdict in entry.verdicts.values())
+    first, last = entry.ends
+    for sample in entry.samples:
+        if sample.status == "halted":
+            assert not first or sample.word[0] == first
+            assert not last or sample.word[-1] == last
+    assert zoo.entry_of(TuringMachine.parse(entry.machine.dumps())) is entry
+
+
+def test_a_machine_that_is_not_in_the_zoo_has_no_entry():
+    assert zoo.entry_of(TuringMachine.parse("1RA---")) is None
+
+
 def test_the_zoo_has_the_machines_of_its_folder():
     files = {file.name for file in resources.files("turing.zoo").iterdir() if file.name.endswith(".yaml")}
     assert files == {f"{name}.yaml" for name in NAMES}

@@ -323,10 +323,13 @@ def _run(args: argparse.Namespace) -> int:
         run = (_traced if args.trace else _followed)(machine, trace, limit)
     else:
         run = _watched(machine, word, limit)
+    entry = zoo.entry_of(machine)
+    verdict = entry.verdicts.get(run.state) if entry and run.status == "halted" else None
     _print_rows(
         {
             "status": run.status,
             "state": run.state,
+            **({"verdict": verdict} if verdict else {}),
             "steps": f"{run.steps:,}",
             "non-blank": f"{len(run.tape):,} cell{'' if len(run.tape) == 1 else 's'}",
             "head": f"cell {run.head:,}",

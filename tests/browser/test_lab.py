@@ -26,6 +26,8 @@ PANELS = ["Machine", "Steps", "Space–time", "Vector", "Attention", "Layers", "
 
 lab = cache(Lab)
 
+VERDICTS = {"T": "halted in T: balanced", "F": "halted in F: not balanced"}
+
 SHOWN = """root => ({...root.dataset, cells: Object.fromEntries([...root.querySelectorAll(".cell")].map(
   cell => [cell.dataset.cell, cell.dataset.symbol])), head: Number(root.querySelector(".cell.head").dataset.cell)})"""
 
@@ -67,7 +69,8 @@ def ended(page, machine, word=""):
     assert (shown["status"], shown["step"], shown["state"]) == (run.status, str(run.steps), run.state)
     assert (shown["ones"], shown["mark"]) == (str(len(run.tape)), "good")
     steps = f"{run.steps:,} step{'' if run.steps == 1 else 's'}"
-    assert page.locator(".mark").text_content() == f"✓ network = machine, {steps}"
+    mark = f"network = machine: both jam after {steps}" if run.status == "jammed" else f"✓ network = machine, {steps}"
+    assert page.locator(".agreement").text_content() == mark
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])
@@ -76,7 +79,7 @@ def test_a_pasted_busy_beaver_halts_after_107_steps_with_13_ones(scheme, open_pa
     paste(page, BB4)
     shown = run(page)
     assert (shown["step"], shown["ones"], shown["mark"], shown["engine"]) == ("107", "13", "good", "indexed")
-    assert page.locator(".mark").text_content() == "✓ network = machine, 107 steps"
+    assert page.locator(".agreement").text_content() == "✓ network = machine, 107 steps"
     assert "halted, 13 cells not blank" in page.locator(".status").text_content()
 
 
@@ -131,7 +134,7 @@ def test_with_the_interpreter_off_the_network_alone_reaches_the_same_end(open_pa
     page.get_by_label("compare with the plain interpreter").uncheck()
     shown = run(page)
     assert (shown["step"], shown["ones"], shown["mark"]) == ("107", "13", "off")
-    assert "alone" in page.locator(".mark").text_content()
+    assert "alone" in page.locator(".agreement").text_content()
     page.get_by_label("compare with the plain interpreter").check()
     assert until(page, mark="good")["step"] == "107"
 
@@ -158,6 +161,44 @@ def test_a_machine_that_jams_says_for_what_it_has_no_rule(open_page):
     until(page, "jammed")
     assert "jammed: no rule for (R, B)" in page.locator(".status").text_content()
     assert data(page)["mark"] == "good"
+    assert page.locator(".agreement").text_content() == "network = machine: both jam after 2 steps"
+    press(page, "Back")
+    until(page, "paused")
+    assert "✓" in page.locator(".agreement").text_content()
+
+
+def test_a_word_without_its_ends_is_offered_them(open_page):
+    page = open_page(lab(PAPER, "B()E"))
+    page.get_by_label("Word", exact=True).fill("(())")
+    press(page, "Run")
+    until(page, "jammed")
+    press(page, "Add the ends: B(())E")
+    assert page.evaluate(FOCUS) == "Word"
+    assert not page.get_by_role("button", name="Add the ends").is_visible()
+    page.keyboard.press("Enter")
+    until(page)
+    ended(page, PAPER, "B(())E")
+    page.get_by_label("Machine", exact=True).select_option("unary_multiplication")
+    page.get_by_label("Word", exact=True).fill("11x11")
+    press(page, "Add the ends: 11x11=")
+    run(page)
+    ended(page, turing.zoo["unary_multiplication"], "11x11=")
+
+
+def test_a_halt_has_a_verdict_in_words_until_the_rules_are_changed(open_page):
+    page = open_page(lab(PAPER, "B()E"))
+    for word, state in [("B()E", "T"), ("B)(E", "F")]:
+        page.get_by_label("Word", exact=True).fill(word)
+        until(page, "ready", step=0)
+        run(page)
+        assert page.locator(".status b").text_content() == VERDICTS[state]
+        assert VERDICTS[state] in page.locator(".says").text_content()
+    show(page, "Machine")
+    page.get_by_label("Rule for state M, reading B").fill("*LT")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".changes td")
+    run(page)
+    assert page.locator(".status b").text_content() == "halted, 3 cells not blank"
 
 
 def test_more_steps_are_allowed_where_the_bits_run_out(open_page):
@@ -321,7 +362,7 @@ def test_a_weight_changed_by_hand_parts_network_and_machine_where_verify_says(mo
     with torch.no_grad():
         net.pipeline[module].weight[place, net.layout_of(before).names().index(column)] = value
     (found,) = turing.verify(net, machine, [""]).divergences
-    mark = page.locator(".mark").text_content()
+    mark = page.locator(".agreement").text_content()
     assert f"step {found.step}, layer {found.layer}, slice {found.slice}: " in mark
     assert found.place in mark
     press(page, "Put it back")
@@ -414,8 +455,8 @@ def test_many_words_get_a_verdict_a_row(open_page):
     )
     for word, row in zip(words, rows, strict=True):
         run = PAPER.run(word)
-        verdict = f"halted in {run.state}" if run.status == "halted" else run.status
-        assert row == [word, verdict, str(run.steps), str(len(run.tape)), "✓ equal"]
+        verdict, mark = (VERDICTS[run.state], "✓ equal") if run.status == "halted" else (run.status, "both jam")
+        assert row == [word, verdict, str(run.steps), str(len(run.tape)), mark]
     page.get_by_label("Words, one a line").fill("B()E\nBxE")
     press(page, "Run them all")
     page.get_by_text("line 2: Symbol 'x'").wait_for()
@@ -693,7 +734,7 @@ def test_verdicts_stand_beside_their_words_and_a_word_that_is_too_long_is_named(
     page.get_by_text("2 words done.").wait_for()
     rows = page.locator(".verdicts tbody tr").all_text_contents()
     runs = [(word, PAPER.run(word)) for word in ("B)E", "BE")]
-    assert rows == [f"{word}halted in {run.state}{run.steps}{len(run.tape)}✓ equal" for word, run in runs]
+    assert rows == [f"{word}{VERDICTS[run.state]}{run.steps}{len(run.tape)}✓ equal" for word, run in runs]
     page.get_by_label("Rule for state I, reading B").fill("BRM")
     page.keyboard.press("Tab")
     page.wait_for_selector(".verdicts", state="hidden")
@@ -786,7 +827,7 @@ def test_the_step_in_which_network_and_machine_part_can_be_inspected(open_page):
     set_weight(page, "carry", "st[B]", "det[A 0]", 1.5)
     press(page, "Run")
     until(page, "diverged")
-    step = int(re.search(r"step (\d+), layer carry", page.locator(".mark").text_content())[1])
+    step = int(re.search(r"step (\d+), layer carry", page.locator(".agreement").text_content())[1])
     page.get_by_label("Vector", exact=True).select_option("what carry gives")
     page.wait_for_function(
         f"document.querySelector('.vector .hint').textContent === 'What leaves carry in step {step}'"

@@ -127,9 +127,10 @@ def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
 @pytest.mark.parametrize(
     ("machine", "word", "says"),
     [
-        (PAPER, "B()E", "halted in T after 9 steps"),
+        (PAPER, "B()E", "halted in T after 9 steps: balanced"),
+        (PAPER, "B)(E", "halted in F after 3 steps: not balanced"),
         (PAPER, "B(B", "jammed: no rule for (R, B)"),
-        (FOREVER, "", "stopped after 2,000 steps: raise max_steps"),
+        (FOREVER, "", "not halted after 2,000 steps, the most that were allowed"),
         (BB4, "", "halted in Z after 107 steps"),
     ],
 )
@@ -140,6 +141,39 @@ def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
     agrees(seen(page), machine, list(machine.trace(word, 2000))[-1])
     assert seen(page)["says"] == says
     assert says in page.locator(".says").text_content()
+
+
+def test_a_reader_without_a_kernel_can_allow_more_steps(open_page):
+    page = open_page(stepper(FOREVER, ""))
+    press(page, "End")
+    for steps in (20_000, 200_000):
+        at = seen(page)["step"]
+        press(page, f"Allow {steps:,} steps")
+        assert (seen(page)["step"], seen(page)["status"]) == (at, "running")
+        press(page, "End")
+        assert (seen(page)["step"], seen(page)["status"]) == (steps, "limit")
+    assert not page.get_by_role("button", name="Allow").is_visible()
+
+
+def test_a_word_without_its_ends_is_offered_them(open_page):
+    page = open_page(stepper(PAPER, "B()E"))
+    field, offer = page.get_by_label("Word"), page.get_by_role("button", name="Add the ends")
+    for word in ("B()E", "B()", "(B)", "B(B"):
+        field.fill(word)
+        assert not offer.is_visible(), word
+    for word, whole in [("", "BE"), ("(())", "B(())E"), ("())E", "B())E")]:
+        field.fill(word)
+        assert seen(page)["status"] == "jammed"
+        press(page, f"Add the ends: {whole}")
+        assert (field.input_value(), offer.is_visible()) == (whole, False)
+        assert page.evaluate("document.activeElement.value") == whole
+        press(page, "End")
+        agrees(seen(page), PAPER, list(PAPER.trace(whole))[-1])
+
+
+def test_a_machine_that_the_zoo_does_not_know_is_offered_nothing(open_page):
+    page = open_page(stepper(BB4, ""))
+    assert not page.get_by_role("button", name="Add the ends").is_visible()
 
 
 def test_a_symbol_outside_the_alphabet_is_named_and_the_last_good_run_stays(open_page):
@@ -234,7 +268,9 @@ def test_a_reader_who_listens_hears_single_steps_and_the_end_but_not_the_running
     page.evaluate(heard)
     press(page, "Play")
     page.wait_for_selector(".turing-stepper[data-status=halted]")
-    assert page.evaluate("window.heard") == ["Step 9: state T, head on cell 1, reading *; halted in T after 9 steps"]
+    assert page.evaluate("window.heard") == [
+        "Step 9: state T, head on cell 1, reading *; halted in T after 9 steps: balanced"
+    ]
 
 
 HEADS = """([ink, rows]) => {
@@ -359,7 +395,7 @@ SAVED = "[model.saved.at(-1).word, model.saved.at(-1).step]"
 def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
     page = open_page()
     stepper = Stepper(PAPER, "B()E")
-    names = ["machine", "diagram", "max_steps", "word", "step"]
+    names = ["machine", "entry", "diagram", "max_steps", "word", "step"]
     page.add_style_tag(content=stepper._css)
     page.evaluate(MODEL, [stepper._esm, stepper.get_state(names)])
     page.evaluate("model.set('step', 4)")
@@ -380,7 +416,8 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
 
 def test_the_modules_own_run_ends_as_the_interpreters_does(open_page):
     page = open_page()
-    page.evaluate(MODEL, [Stepper._esm, Stepper(PAPER).get_state(["machine", "diagram", "max_steps", "word", "step"])])
+    names = ["machine", "entry", "diagram", "max_steps", "word", "step"]
+    page.evaluate(MODEL, [Stepper._esm, Stepper(PAPER).get_state(names)])
     runs = [(machine, word, limit) for machine, word in [*RUNS, (FOREVER, "")] for limit in (0, 1, 2, 9, 150)]
     machines = {machine for machine, _, _ in runs}
     states = {machine: Stepper(machine).get_state("machine")["machine"] for machine in machines}

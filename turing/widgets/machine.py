@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 
-from turing.machine import TuringMachine
+from turing.machine import Run, TuringMachine
 from turing.widgets.base import table
+from turing.zoo import Entry, zoo
 
-__all__ = ["machine_to_json", "rules_table", "word_of"]
+__all__ = ["entry_to_json", "machine_to_json", "result", "rules_table", "word_of"]
 
 MOVES = {-1: "−1", 0: "0", 1: "+1"}
 
@@ -22,6 +24,17 @@ def machine_to_json(machine: TuringMachine, _widget: object = None) -> dict:
         "states": list(machine.states),
         "symbols": list(machine.symbols),
     }
+
+
+def entry_to_json(entry: Entry | None) -> dict:
+    """What the zoo says of the words and the halts of a machine, for an ES module."""
+    return {"ends": list(entry.ends), "verdicts": dict(entry.verdicts)} if entry else {}
+
+
+def result(machine: TuringMachine, run: Run) -> str:
+    """How a run ended, as HTML."""
+    verdict = entry_to_json(zoo.entry_of(machine)).get("verdicts", {}).get(run.state)
+    return escape(f"{run}. The verdict: {verdict}." if verdict and run.status == "halted" else f"{run}.")
 
 
 def rules_table(machine: TuringMachine) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -70,6 +70,8 @@ class Sample:
 class Entry:
     """A machine of the zoo with its title, its description and its samples.
 
+    ``verdicts`` says what a halt means, for the halting states whose names do not say it.
+
     Chapter: :doc:`/book/machines`.
     """
 
@@ -78,6 +80,26 @@ class Entry:
     about: str
     machine: TuringMachine
     samples: tuple[Sample, ...]
+    verdicts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The marks that a word of this machine begins and ends with, ``""`` where it needs none.
+
+        A symbol is such a mark if every sample that halts has it there and nowhere else.
+
+        >>> zoo.entry("balanced_parentheses").ends, zoo.entry("unary_multiplication").ends
+        (('B', 'E'), ('', '='))
+
+        Chapter: :doc:`/book/machines`.
+        """
+        words = [list(sample.word) for sample in self.samples if sample.status == "halted"]
+
+        def mark(end: int) -> str:
+            symbols = {word[end] if len(word) > 1 and word.count(word[end]) == 1 else "" for word in words}
+            return symbols.pop() if len(words) > 1 and len(symbols) == 1 else ""
+
+        return mark(0), mark(-1)
 
 
 class Zoo(Mapping[str, TuringMachine]):
@@ -113,6 +135,13 @@ class Zoo(Mapping[str, TuringMachine]):
             raise UnknownMachine(_unknown(name, key))
         return _load(key)
 
+    def entry_of(self, machine: TuringMachine) -> Entry | None:
+        """The entry whose machine equals this one, if there is one.
+
+        Chapter: :doc:`/book/machines`.
+        """
+        return next((entry for entry in map(self.entry, self) if entry.machine == machine), None)
+
     def _ipython_key_completions_(self) -> list[str]:
         return list(NAMES)
 
@@ -138,7 +167,7 @@ def _load(key: str) -> Entry:
     text = resources.files("turing.zoo").joinpath(f"{key}.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
     samples = tuple(Sample(**sample) for sample in data["samples"])
-    return Entry(key, data["title"], data["about"], parse(data["machine"]), samples)
+    return Entry(key, data["title"], data["about"], parse(data["machine"]), samples, data.get("verdicts", {}))
 
 
 zoo = Zoo()

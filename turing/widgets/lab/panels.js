@@ -3,7 +3,7 @@
 
 import { button, h, live, on, PLAIN_TEXT, scroller, textField } from "../page/dom.js";
 import { canonical } from "../page/compile.js";
-import { isSingle } from "../page/machine.js";
+import { isSingle, verdictOf } from "../page/machine.js";
 import { big, count, digits, short, shown } from "../page/text.js";
 import { asWord, checkSize, LARGEST, LIMITS, readMachine, shapeOf, textOf } from "./machines.js";
 
@@ -237,8 +237,9 @@ export function wordsPanel(lab) {
     }
   }
   function enter(node, { status, steps, state, ones, mark, message: failed }) {
-    const verdict = { halted: `halted in ${short(`${state}`, 30)}`, failed }[status] ?? status;
-    const agrees = !mark ? "off" : mark.good ? "✓ equal" : `✗ ${mark.message}`;
+    const halted = `halted in ${short(`${state}`, 30)}${verdictOf(state, lab.entry)}`;
+    const verdict = { halted, failed }[status] ?? status, equal = status === "jammed" ? "both jam" : "✓ equal";
+    const agrees = !mark ? "off" : mark.good ? equal : `✗ ${mark.message}`;
     [verdict, big(steps), `${ones}`, agrees].forEach((text, k) => (node.children[k + 1].textContent = text));
     node.dataset.status = status;
   }

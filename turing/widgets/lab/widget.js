@@ -1,12 +1,13 @@
 // The lab: a machine becomes a transformer in the page, and runs there. More than the first view opens on demand.
 
-import { button, h, live, on, onKeys, put, textField, widget, write } from "../page/dom.js";
+import { button, h, live, on, onKeys, put, watch, widget, write } from "../page/dom.js";
 import { canonical } from "../page/compile.js";
-import { isSingle, parseWord, spell } from "../page/machine.js";
+import { isSingle, parseWord, spell, verdictOf } from "../page/machine.js";
 import { createTape } from "../page/tape.js";
-import { big, clamp, count, length, short, shown } from "../page/text.js";
+import { big, clamp, count, short, shown } from "../page/text.js";
+import { createWord } from "../page/word.js";
 import { attentionPanel, layersPanel, spaceTimePanel, vectorPanel } from "./views.js";
-import { asWord, limitFor, LIMITS, readHash, readMachine, textOf } from "./machines.js";
+import { limitFor, LIMITS, readHash, readMachine, textOf } from "./machines.js";
 import { fill, machinePanel, named, stepsPanel, takePanel, wordsPanel } from "./panels.js";
 import { Session } from "./session.js";
 
@@ -35,19 +36,21 @@ function createPanel(lab, [title, about, build]) {
 }
 
 /** How a run stands, in words. */
-function describeStatus({ cells, message, limit, rate, machine }, standing, { state, read }) {
+function describeStatus({ cells, message, limit, rate }, standing, { state, read }, entry) {
+  const verdict = verdictOf(state, entry);
   return {
     ready: "ready", paused: "", running: rate ? `running, ${big(Math.round(rate))} steps a second` : "running",
-    halted: `halted, ${count(cells.filled, "cell")} not blank`,
+    halted: verdict ? `halted in ${short(state)}${verdict}` : `halted, ${count(cells.filled, "cell")} not blank`,
     jammed: `jammed: no rule for (${short(state)}, ${short(shown(read))})`,
     limit: `not halted after ${count(limit, "step")}, the most that were allowed`,
     breakpoint: "stopped at the breakpoint", diverged: "stopped where network and machine part",
   }[standing] ?? message;
 }
-/** Whether network and machine agree, in words. */
-function describeMark(mark) {
+/** Whether network and machine agree, in words. A jam gets no tick: it would look like the answer yes. */
+function describeMark(mark, standing) {
   if (!mark) return "The network runs alone: the plain interpreter is off.";
   const { good, steps, step, layer, slice, place, given, expected, message } = mark;
+  if (good && standing === "jammed") return `network = machine: both jam after ${count(steps, "step")}`;
   if (good) return `✓ network = machine, ${count(steps, "step")}`;
   const where = `step ${big(step)}, layer ${layer}, slice ${slice}: ${place} is ${given} instead of ${expected}`;
   return `✗ network ≠ machine: ${place ? short(where, 200) : short(message, 200)}`;
@@ -56,23 +59,23 @@ function describeMark(mark) {
 export default {
   async render({ model, el }) {
     const zoo = model.get("zoo"), linked = model.get("link");
-    const choice = h("select"), input = textField(), hint = live("hint");
+    const choice = h("select"), field = createWord(takeWord);
     const place = h("div", { class: "place-of-tape" });
-    const status = h("p", { class: "status" }), mark = h("p", { class: "mark" }), says = live("says");
+    const status = h("p", { class: "status" }), mark = h("p", { class: "agreement" }), says = live("says");
     const root = widget("lab", "A Turing machine as a transformer", { tabindex: 0 });
     let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0, written = "";
 
     const session = new Session(redraw), go = (step) => (stop(), session.go(step));
     const lab = {
-      session, root, redraw, text: "", name: "", words: [], speed: 5, cell: null,
+      session, root, redraw, text: "", name: "", words: [], entry: {}, speed: 5, cell: null,
       get playing() {
         return timer !== 0;
       },
       /** Another machine, from the zoo or from a text; the word stays if it can. */
-      take(machine, { name = "", text = "", word = null, words = [], steps = 0 } = {}) {
+      take(machine, { name = "", text = "", word = null, words = [], steps = 0, ...entry } = {}) {
         stop();
         const { symbols } = (machine = canonical(machine)), kept = word ?? session.word ?? [];
-        Object.assign(lab, { name, text: text || textOf(machine), words, cell: null });
+        Object.assign(lab, { name, text: text || textOf(machine), words, entry, cell: null });
         session.stopAt("", null);
         const fits = kept.every((symbol) => symbols.includes(symbol));
         session.load(machine, fits ? kept : [], limitFor(Math.max(steps, 1000)));
@@ -82,7 +85,7 @@ export default {
       edit(machine) {
         stop();
         if (!session.word.every((symbol) => machine.symbols.includes(symbol))) session.word = [];
-        Object.assign(lab, { name: "", text: textOf(machine), cell: null });
+        Object.assign(lab, { name: "", text: textOf(machine), entry: {}, cell: null });
         const rewritten = session.rewrite(machine);
         reshape();
         return rewritten;
@@ -114,7 +117,7 @@ export default {
     const panels = PANELS.map((panel) => createPanel(lab, panel));
     fill(choice, [["", "Your own machine"], ...zoo.map(({ name, title }) => [name, title])]);
     root.append(
-      h("div", { class: "given" }, named("Machine", choice), named("Word", input)), hint, place, status,
+      h("div", { class: "given" }, named("Machine", choice), named("Word", field.input)), field.hint, place, status,
       h("div", { class: "go" },
         h("div", { class: "buttons" }, run, button("Step", () => go(session.step + 1)),
           button("Back", () => go(session.step - 1)), button("Start", () => go(0))), more, mark),
@@ -136,17 +139,8 @@ export default {
       tape = createTape(session.machine, { near: 30, slack: 10 });
       place.replaceChildren(tape.frame);
       choice.value = lab.name;
-      input.value = spell(session.word, session.machine);
-      allow();
+      field.show(session.word, session.machine, lab.entry);
       centre();
-    }
-    function allow(problem = "") {
-      const { machine, machine: { symbols } } = session, spaced = symbols.some((symbol) => /\s/.test(symbol));
-      const but = spaced ? "; those with a space cannot be typed here" : "";
-      const apart = isSingle(machine) ? "" : ` (put spaces between them${but})`;
-      hint.textContent = problem || `Symbols: ${short(symbols.map(shown).join(" "), 80)}${apart}`;
-      hint.classList.toggle("wrong", problem !== "");
-      input.setAttribute("aria-invalid", problem !== "");
     }
     const shownNow = () => {
       const { now, machine: { states, symbols } } = session;
@@ -174,7 +168,7 @@ export default {
       const { cells, record, step, busy, engine, rate, limit } = session, now = shownNow(), why = reason;
       const before = step === session.broke ? "breakpoint" : "paused";
       const standing = busy ? "running" : step === record.known ? session.status : before;
-      const text = describeStatus(session, standing, now), agrees = describeMark(session.mark);
+      const text = describeStatus(session, standing, now, lab.entry), agrees = describeMark(session.mark, standing);
       reason = "";
       Object.assign(root.dataset, {
         status: standing, step, state: now.state, ones: cells.filled, engine, rate: Math.round(rate),
@@ -217,7 +211,7 @@ export default {
         problem = short(`The link cannot be followed. ${error.message}`, 300);
       }
       takeOwn();
-      if (problem) allow(problem);
+      if (problem) field.say(problem);
     }
     /** The machine and the word of the kernel or of the page. */
     function takeOwn() {
@@ -227,29 +221,24 @@ export default {
     }
     function follow({ m, w, t }) {
       const known = zoo.find(({ name }) => name === m), machine = known?.machine ?? readMachine(m);
-      const word = asWord(w, machine), steps = Math.max(known?.steps ?? 0, t);
+      const word = parseWord(w, machine), steps = Math.max(known?.steps ?? 0, t);
       lab.take(machine, known ? { ...known, word, steps } : { text: m, word, steps });
       if (t) session.go(t);
     }
     on(choice, "change", () => {
       const entry = zoo.find(({ name }) => name === choice.value);
-      if (entry) lab.take(entry.machine, { ...entry, word: asWord(entry.words[0] ?? "", entry.machine) });
+      if (entry) lab.take(entry.machine, { ...entry, word: parseWord(entry.words[0] ?? "", entry.machine) });
       else panels[0].node.open = true;
     });
-    on(input, "input", () => {
-      try {
-        const { machine } = session, word = parseWord(input.value, machine), { symbols } = model.get("machine");
-        stop();
-        session.load(machine, word);
-        centre();
-        allow();
-        if (!word.every((symbol) => symbols.includes(symbol))) return; // a word of another machine than the kernel's
-        put(model, { word: isSingle({ symbols }) ? word.join("") : word });
-      } catch (error) {
-        allow(`${error.message} The last good run stays.`);
-      }
-    });
-    on(input, "keydown", ({ key }) => key === "Enter" && session.run());
+    function takeWord(word) {
+      const { symbols } = model.get("machine");
+      stop();
+      session.load(session.machine, word);
+      centre();
+      if (!word.every((symbol) => symbols.includes(symbol))) return; // a word of another machine than the kernel's
+      put(model, { word: isSingle({ symbols }) ? word.join("") : word });
+    }
+    on(field.input, "keydown", ({ key }) => key === "Enter" && session.run());
     on(place, "click", ({ target }) => {
       const cell = target.closest(".cell");
       if (cell) lab.choose(Number(cell.dataset.cell));
@@ -269,8 +258,7 @@ export default {
       if (!word.every((symbol) => machine.symbols.includes(symbol))) return takeOwn();
       stop();
       session.load(machine, word);
-      input.value = spell(word, machine);
-      allow();
+      field.show(word, machine, lab.entry);
       centre();
     };
     const onHash = () => isOurs() && open();
@@ -280,23 +268,16 @@ export default {
     open();
     written = ownHash(); // what the page itself shows is no reason to change its address
 
-    let width = root.clientWidth;
-    const resized = new ResizeObserver(() => {
-      if (root.clientWidth === width) return;
-      width = root.clientWidth;
+    const unwatch = watch(root, () => {
       requestAnimationFrame(centre);
       redraw("size");
-    });
-    resized.observe(root);
-    const themed = new MutationObserver(() => redraw("theme"));
-    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    }, () => redraw("theme"));
     await session.started;
     return () => {
       stop();
       clearTimeout(hashing);
       session.worker.terminate();
-      resized.disconnect();
-      themed.disconnect();
+      unwatch();
       model.off("change:word", onWord);
       window.removeEventListener("hashchange", onHash);
     };

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 
 import traitlets
 
 from turing.machine import TuringMachine
 from turing.widgets.base import Widget, joined, style
-from turing.widgets.machine import machine_to_json, rules_table, word_of
+from turing.widgets.machine import entry_to_json, machine_to_json, result, rules_table, word_of
 from turing.zoo import zoo
 
 __all__ = ["Lab"]
@@ -18,7 +17,7 @@ MAX_STEPS = 100_000  # of the run that the fallback describes
 
 
 def _entries() -> list[dict]:
-    """The machines of the zoo for the menu, with words to try and the steps that these take."""
+    """The machines of the zoo for the menu, with words to try, the steps that these take, and what a halt means."""
     return [
         {
             "name": entry.name,
@@ -28,6 +27,7 @@ def _entries() -> list[dict]:
                 sample.word if isinstance(sample.word, str) else " ".join(sample.word) for sample in entry.samples
             ],
             "steps": max(sample.steps or 0 for sample in entry.samples),
+            **entry_to_json(entry),
         }
         for entry in map(zoo.entry, zoo)
     ]
@@ -72,8 +72,8 @@ class Lab(Widget):
     def fallback(self) -> str:
         run = self.machine.run(self.word, MAX_STEPS)
         return (
-            f"{rules_table(self.machine)}"
-            f"<p>On this word: {escape(str(run))}. With scripts on, this machine becomes a transformer in the page; "
+            f"{rules_table(self.machine)}<p>On this word: {result(self.machine, run)} "
+            "With scripts on, this machine becomes a transformer in the page; "
             "in Python, <code>turing.compile(machine, 'wcm21', T=100)</code> makes it.</p>"
         )
 

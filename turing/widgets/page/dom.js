@@ -67,6 +67,16 @@ export const onKeys = (root, actionsFor) => on(root, "keydown", (event) => {
   action();
 });
 
+/** Act when a node has another width, and when the page has another theme; returns what ends it. */
+export function watch(node, onWidth, onTheme) {
+  let width = node.clientWidth;
+  const resized = new ResizeObserver(() => width !== (width = node.clientWidth) && onWidth());
+  const themed = new MutationObserver(onTheme);
+  resized.observe(node);
+  themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => (resized.disconnect(), themed.disconnect());
+}
+
 /** Listen to traits of the model, by name; returns what ends it. */
 export function listen(model, listeners) {
   for (const [name, listener] of Object.entries(listeners)) model.on(`change:${name}`, listener);

@@ -1,13 +1,17 @@
 // A Turing machine in the page: words of its alphabet, and the plain interpreter.
 
-import { length, shown } from "./text.js";
+import { length, short, shown } from "./text.js";
 
 export const isSingle = ({ symbols }) => symbols.every((symbol) => length(symbol) === 1);
 /** A word as it is typed: one symbol a character, or with spaces between them if some symbol is longer. */
 export const spell = (word, machine) => word.join(isSingle(machine) ? "" : " ");
 /** What to type, as a hint. */
-export const alphabet = (machine) =>
-  `Symbols: ${machine.symbols.map(shown).join(" ")}${isSingle(machine) ? "" : " (put spaces between them)"}`;
+export function alphabet(machine) {
+  const { symbols } = machine, spaced = symbols.some((symbol) => /\s/.test(symbol));
+  const but = spaced ? "; those with a space cannot be typed here" : "";
+  const apart = isSingle(machine) ? "" : ` (put spaces between them${but})`;
+  return `Symbols: ${short(symbols.map(shown).join(" "), 80)}${apart}`;
+}
 
 /** The symbols of a typed word, in the alphabet or not. */
 export function splitWord(text, machine) {
@@ -23,6 +27,10 @@ export function parseWord(text, machine) {
       `${[...machine.symbols].sort().map(shown).join(" ")}.`,
   );
 }
+
+/** What a halt in a state means for a machine of the zoo, after a colon; else nothing. */
+export const verdictOf = (state, { verdicts = {} }) =>
+  Object.hasOwn(verdicts, state) ? `: ${verdicts[state]}` : "";
 
 /** A tape, a state and a head; states and symbols are their numbers, and symbol 0 is the blank. */
 export class Interpreter {

@@ -1,11 +1,14 @@
 // The tape stepper. It runs the machine in the page, so it needs no kernel and no network.
 
-import { h, listen, onKeys, put, scroller, textField, uniqueId, widget } from "../page/dom.js";
-import { alphabet, Interpreter, isSingle, parseWord } from "../page/machine.js";
+import { button, h, listen, onKeys, put, scroller, watch, widget } from "../page/dom.js";
+import { Interpreter, isSingle, verdictOf } from "../page/machine.js";
 import { createTape } from "../page/tape.js";
 import { big, clamp, count, shown } from "../page/text.js";
 import { createTransport } from "../page/transport.js";
+import { createWord } from "../page/word.js";
 import { createHistory } from "./history.js";
+
+const MAX_STEPS = 200_000; // that a reader can ask for
 
 /**
  * Run a machine on a word. trace[t] is what step t finds: state, head, the symbol read, and the index of the rule for
@@ -51,13 +54,23 @@ function createRules(machine) {
 
 export default {
   render({ model, el }) {
-    const machine = model.get("machine"), id = uniqueId();
-    const tapeView = createTape(machine), rulesView = createRules(machine);
-    const input = textField({ "aria-describedby": id });
-    const hint = h("span", { class: "hint", id, "aria-live": "polite" }, alphabet(machine));
+    const machine = model.get("machine"), entry = model.get("entry");
+    const tapeView = createTape(machine, { near: 1000 }), rulesView = createRules(machine);
+    const field = createWord((symbols) => {
+      load(isSingle(machine) ? symbols.join("") : symbols);
+      model.set("word", word);
+      advance(0);
+    });
     const status = h("p", { class: "status" }), says = h("div", { class: "says", "aria-live": "polite" });
     const speed = h("select", {}, ...[1, 2, 5, 10, 30, 60].map((n) => h("option", { value: n }, `${n}/s`)));
     speed.value = 5;
+    const nextLimit = () => clamp(10 * limit, 1000, MAX_STEPS);
+    const more = button("", () => {
+      limit = nextLimit();
+      result = run(machine, [...word], limit);
+      advance(step);
+      transport.slider.focus(); // this button may go
+    });
     const diagram = scroller("diagram", "State diagram");
     diagram.innerHTML = model.get("diagram"); // our own picture, its names escaped where it is drawn
     const natural = diagram.firstElementChild.width.baseVal.value;
@@ -79,7 +92,7 @@ export default {
     const history = createHistory(machine, root);
     root.append(
       h("div", { class: "top" },
-        h("div", { class: "word" }, h("label", {}, "Word", input), hint),
+        h("div", { class: "word" }, h("label", {}, "Word", field.input), field.hint),
         tapeView.frame,
         status,
         h("div", { class: "controls" }, transport.buttons,
@@ -92,13 +105,13 @@ export default {
     );
     el.replaceChildren(root);
 
-    let word, result, tape, step, centre;
+    let word, result, tape, step, centre, limit = model.get("max_steps");
 
     function load(next) {
       transport.pause();
       word = next;
       const symbols = [...word];
-      result = run(machine, symbols, model.get("max_steps"));
+      result = run(machine, symbols, limit);
       tape = new Map(symbols.entries());
       step = 0;
       centre = (symbols.length - 1) / 2;
@@ -120,15 +133,18 @@ export default {
       Object.assign(root.dataset, { state, step, head, status: at });
       const text = {
         running: "running",
-        halted: `halted in ${state} after ${count(step, "step")}`,
+        halted: `halted in ${state} after ${count(step, "step")}${verdictOf(state, entry)}`,
         jammed: `jammed: no rule for (${state}, ${shown(read)})`,
-        limit: `stopped after ${count(step, "step")}: raise max_steps`,
+        limit: `not halted after ${count(step, "step")}, the most that were allowed`,
       }[at];
       status.replaceChildren(
         h("span", {}, `step ${big(step)} of ${big(result.steps)}`),
         h("span", {}, "state ", h("span", { class: "q" }, state)),
         h("b", {}, text),
       );
+      if (at === "limit" && limit < MAX_STEPS) root.firstChild.append(more);
+      else more.remove();
+      more.textContent = `Allow ${big(nextLimit())} steps`;
       transport.show();
       tapeView.show((cell) => tape.get(cell) ?? machine.blank, result, now, { centre });
       centre = undefined;
@@ -147,21 +163,6 @@ export default {
         says.textContent = `Step ${step}: state ${state}, head on cell ${head}, reading ${shown(read)}; ${text}`;
     }
 
-    input.addEventListener("input", () => {
-      let symbols;
-      try {
-        symbols = parseWord(input.value, machine);
-      } catch (error) {
-        hint.textContent = `${error.message} The last good run stays.`;
-      }
-      hint.classList.toggle("wrong", !symbols);
-      input.setAttribute("aria-invalid", !symbols);
-      if (!symbols) return;
-      hint.textContent = alphabet(machine);
-      load(isSingle(machine) ? symbols.join("") : symbols);
-      model.set("word", word);
-      advance(0);
-    });
     speed.addEventListener("change", () => transport.hurry());
     onKeys(root, () => transport.keys);
     history.frame.addEventListener("scroll", () => history.paint(result, step, tape, false));
@@ -169,7 +170,7 @@ export default {
     function onWord() {
       if (JSON.stringify(model.get("word")) === JSON.stringify(word)) return;
       load(model.get("word"));
-      input.value = typeof word === "string" ? word : word.join(" ");
+      field.show([...word], machine, entry);
       advance(model.get("step"));
     }
     const forget = listen(model, {
@@ -178,20 +179,13 @@ export default {
     });
     onWord();
 
-    let width = root.clientWidth;
-    const resized = new ResizeObserver(() => {
-      if (root.clientWidth === width) return;
-      width = root.clientWidth;
+    const unwatch = watch(root, () => {
       centre = result.trace[step].head;
       requestAnimationFrame(draw);
-    });
-    resized.observe(root);
-    const themed = new MutationObserver(() => history.paint(result, step, tape, false));
-    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    }, () => history.paint(result, step, tape, false));
     return () => {
       transport.pause();
-      resized.disconnect();
-      themed.disconnect();
+      unwatch();
       forget();
     };
   },

@@ -11,7 +11,8 @@ import traitlets
 from turing.machine import TuringMachine
 from turing.pictures import state_diagram
 from turing.widgets.base import Widget, joined, style
-from turing.widgets.machine import machine_to_json, rules_table, word_of
+from turing.widgets.machine import entry_to_json, machine_to_json, result, rules_table, word_of
+from turing.zoo import zoo
 
 __all__ = ["Stepper"]
 
@@ -32,6 +33,7 @@ class Stepper(Widget):
     _css = style("stepper/widget.css", "page/tape.css")
 
     machine = traitlets.Instance(TuringMachine, read_only=True).tag(sync=True, to_json=machine_to_json)
+    entry: traitlets.Dict[str, object] = traitlets.Dict(read_only=True).tag(sync=True)
     diagram = traitlets.Unicode(read_only=True).tag(sync=True)
     max_steps = traitlets.Int(read_only=True).tag(sync=True)
     word = traitlets.Any("").tag(sync=True)
@@ -43,6 +45,7 @@ class Stepper(Widget):
         word = word if isinstance(word, str) else tuple(word)
         machine.trace(word, max_steps)  # refuses either in the machine's own words
         self.set_trait("machine", machine)
+        self.set_trait("entry", entry_to_json(zoo.entry_of(machine)))
         self.set_trait("diagram", state_diagram(machine).svg)
         self.set_trait("max_steps", max_steps)
         super().__init__(word=word)
@@ -63,7 +66,7 @@ class Stepper(Widget):
             trace.append("…")
         return (
             f"{rules_table(self.machine)}<pre>{escape(chr(10).join(trace))}</pre>\n"
-            f"<p>On this word: {escape(str(run))}. With scripts on, the page steps through the run; "
+            f"<p>On this word: {result(self.machine, run)} With scripts on, the page steps through the run; "
             "in Python, <code>machine.trace(word)</code> does.</p>"
         )
 
