@@ -1,8 +1,7 @@
 // Machines, words and links as the lab takes them.
 
 import { dumpMachine, parseMachine } from "../page/formats.js";
-import { parseWord } from "../page/machine.js";
-import { big, clamp, count } from "../page/text.js";
+import { big, clamp, count, short } from "../page/text.js";
 
 export const LIMITS = [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000]; // of the steps of a run
 export const LARGEST = { text: 100_000, states: 200, symbols: 50, pairs: 2000 };
@@ -16,10 +15,21 @@ export function checkSize(machine) {
   throw new Error(`The machine has ${shapeOf(machine)}. At most ${states} states, ${symbols} symbols and ` +
     `${big(pairs)} pairs of both are read here; turing.compile takes more.`);
 }
-/** The machine that a text describes. */
+/** The machine that a text describes, and the word if it comes with one; `note` names states that may be misspelt. */
 export function readMachine(text) {
-  if (text.length <= LARGEST.text) return checkSize(parseMachine(text).machine);
-  throw new Error(`The text has ${big(text.length)} characters, and at most ${big(LARGEST.text)} are read here.`);
+  if (text.length > LARGEST.text)
+    throw new Error(`The text has ${big(text.length)} characters, and at most ${big(LARGEST.text)} are read here.`);
+  const { machine, format, word = null, rowless = [] } = parseMachine(text);
+  const { states, rules, halting } = checkSize(machine);
+  const stuck = states.filter((state) => !halting.includes(state) && !rules.some(([from]) => from === state));
+  const note = rowless.length ? noteOn(rowless, "row", "halts")
+    : stuck.length && format !== "bbchallenge" ? noteOn(stuck, "rule", "jams") : "";
+  return { machine, word, note };
+}
+function noteOn(states, what, ends) {
+  const names = short(states.map((state) => short(state)).join(", "), 80);
+  const [have, are] = states.length > 1 ? [`States ${names} have`, "Are they"] : [`State ${names} has`, "Is it"];
+  return `${have} no ${what}, so a run ${ends} there. ${are} spelt right?`;
 }
 /** The machine as text, for a link: as short as can be. */
 export function textOf(machine) {
@@ -30,14 +40,6 @@ export function textOf(machine) {
   }
 }
 
-/** A word of a machine; an error begins with where it is. */
-export function asWord(text, machine, where = "") {
-  try {
-    return parseWord(text, machine);
-  } catch (error) {
-    throw new Error(where + error.message);
-  }
-}
 /** The limit to choose for a run of so many steps. */
 export const limitFor = (steps) => LIMITS.find((limit) => limit >= steps) ?? LIMITS.at(-1);
 

@@ -3,9 +3,9 @@
 
 import { button, h, live, on, PLAIN_TEXT, scroller, textField } from "../page/dom.js";
 import { canonical } from "../page/compile.js";
-import { isSingle, verdictOf } from "../page/machine.js";
+import { isSingle, parseWord, verdictOf } from "../page/machine.js";
 import { big, count, digits, short, shown } from "../page/text.js";
-import { asWord, checkSize, LARGEST, LIMITS, readMachine, shapeOf, textOf } from "./machines.js";
+import { checkSize, LARGEST, LIMITS, readMachine, shapeOf, textOf } from "./machines.js";
 
 export const line = (...parts) => h("div", { class: "line" }, ...parts);
 export function named(text, control) {
@@ -24,18 +24,24 @@ export function machinePanel(lab) {
   const message = live("hint"), editor = tableEditor(lab), lines = h("pre", { class: "lines", "aria-hidden": true });
   const box = h("textarea", { rows: 7, wrap: "off", "aria-label": "The machine as text", ...PLAIN_TEXT });
 
-  function report(problem = "", wrong = 0) {
+  let begun = null; // the word that came with the text: it is taken when it is another one than before
+
+  function report(problem = "", wrong = 0, note = "") {
     const numbers = box.value.slice(0, LARGEST.text).split("\n").map((_, n) => `${n + 1}\n`);
     lines.replaceChildren(numbers.slice(0, Math.max(0, wrong - 1)).join(""),
       ...(wrong ? [h("b", {}, wrong)] : []), numbers.slice(wrong).join(""));
-    message.textContent = problem || HELP;
+    message.textContent = problem || note || HELP;
     message.classList.toggle("wrong", problem !== "");
+    message.classList.toggle("told", note !== "");
     box.setAttribute("aria-invalid", problem !== "");
   }
   on(box, "input", () => {
     try {
-      if (box.value.trim()) lab.take(readMachine(box.value), { text: box.value });
-      report();
+      if (!box.value.trim()) return report();
+      const { machine, word, note } = readMachine(box.value), isNew = JSON.stringify(word) !== JSON.stringify(begun);
+      lab.take(machine, { text: box.value, word: isNew ? word : null });
+      begun = word;
+      report("", 0, note);
     } catch (error) {
       report(`${error.message} The last good machine stays.`, error.line);
     }
@@ -46,6 +52,7 @@ export function machinePanel(lab) {
     draw(why) {
       if (why === "load" && lab.text !== box.value && document.activeElement !== box) {
         box.value = lab.text;
+        begun = null;
         report();
       }
       editor.draw(why);
@@ -216,25 +223,32 @@ export function wordsPanel(lab) {
   const box = h("textarea", { rows: 5, wrap: "off", "aria-label": "Words, one a line", ...PLAIN_TEXT });
   let of, given = "";
   function judge() {
-    const texts = box.value.replace(/\n$/, "").split("\n");
-    try {
-      if (texts.length > MAX_WORDS) throw new Error(`At most ${big(MAX_WORDS)} words are run; here are ${big(texts.length)}.`);
-      const words = texts.map((text, n) => asWord(text, session.machine, `line ${n + 1}: `));
-      const long = words.findIndex((word) => session.limit + word.length > 2 ** session.bits);
-      if (long >= 0)
-        throw new Error(`line ${long + 1}: this word needs more bits. Put it into Word first, or allow fewer steps.`);
-      const rows = texts.map((text) => row(short(text || "(empty)", 60), "…", "", "", ""));
-      frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark"], rows));
-      frame.hidden = false;
-      message.textContent = "";
-      session.batch(words, (verdict, all, problem) => {
-        const end = all ? `${count(rows.length, "word")} done.` : problem || "Stopped: another run began.";
-        if (!verdict) message.textContent = end;
-        else if (rows[verdict.row]) enter(rows[verdict.row], verdict);
-      });
-    } catch (error) {
-      message.textContent = error.message;
-    }
+    const texts = box.value.replace(/\n$/, "").split("\n"), words = [], rows = [];
+    if (texts.length > MAX_WORDS)
+      return void (message.textContent = `At most ${big(MAX_WORDS)} words are run; here are ${big(texts.length)}.`);
+    frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark"], texts.map((text) => {
+      const node = row(short(text || "(empty)", 60), "…", "", "", "");
+      try {
+        words.push(readWord(text));
+        rows.push(node);
+      } catch (error) {
+        node.replaceChildren(node.firstChild, h("td", { class: "wrong", colspan: 4 }, `✗ not run: ${error.message}`));
+      }
+      return node;
+    })));
+    frame.hidden = false;
+    message.textContent = "";
+    const bad = texts.length - rows.length, end = `${count(rows.length, "word")} done` +
+      (bad ? `; ${count(bad, "line")} could not be run, and the table says why.` : ".");
+    session.batch(words, (verdict, all, problem) => {
+      if (!verdict) message.textContent = all ? end : problem || "Stopped: another run began.";
+      else if (rows[verdict.row]) enter(rows[verdict.row], verdict);
+    });
+  }
+  function readWord(text) {
+    const word = parseWord(text, session.machine);
+    if (session.limit + word.length <= 2 ** session.bits) return word;
+    throw new Error("This word needs more bits. Put it into Word first, or allow fewer steps.");
   }
   function enter(node, { status, steps, state, ones, mark, message: failed }) {
     const halted = `halted in ${short(`${state}`, 30)}${verdictOf(state, lab.entry)}`;

@@ -220,7 +220,7 @@ export default {
       lab.take(machine, { ...own, word: [...model.get("word")] });
     }
     function follow({ m, w, t }) {
-      const known = zoo.find(({ name }) => name === m), machine = known?.machine ?? readMachine(m);
+      const known = zoo.find(({ name }) => name === m), { machine } = known ?? readMachine(m);
       const word = parseWord(w, machine), steps = Math.max(known?.steps ?? 0, t);
       lab.take(machine, known ? { ...known, word, steps } : { text: m, word, steps });
       if (t) session.go(t);

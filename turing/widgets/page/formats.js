@@ -42,7 +42,7 @@ class PairMap {
   }
 }
 
-/** The machine of rows [line, state, symbol, next state, symbol to write, move], in TuringMachine's order. */
+/** {machine} of rows [line, state, symbol, next state, symbol to write, move], in TuringMachine's order. */
 function buildMachine(rows, initial, halting, blank, alphabet) {
   const halts = new Set(halting), seen = new PairMap(), named = new Set(), known = new Set();
   for (const [line, state, symbol, target, written] of rows) {
@@ -71,7 +71,7 @@ function buildMachine(rows, initial, halting, blank, alphabet) {
   if (!known.has(blank))
     reject(`The blank ${inQuotes(blank)} is not in the alphabet of the rules: ${listed(known)}. ` +
       "Choose one of these as the blank, or name it in alphabet if no rule mentions it.");
-  return { states, symbols, rules: rows.map((row) => row.slice(1)), initial, halting: last, blank };
+  return { machine: { states, symbols, rules: rows.map((row) => row.slice(1)), initial, halting: last, blank } };
 }
 
 /** Refuse a second rule for the same state and symbol. */
@@ -417,7 +417,7 @@ function parseJson(text) {
   return buildMachine(rows, initial.text, texts(halting), blank.text, texts(alphabet));
 }
 
-/** turingmachine.io's YAML: a table of states, each a mapping from symbols to actions. */
+/** turingmachine.io's YAML: a table of states, each a mapping from symbols to actions; and a word, if it has one. */
 function parseYaml(text) {
   let root = readYaml(text);
   if (hasKey(root, "source code")) {
@@ -432,7 +432,7 @@ function parseYaml(text) {
   for (const key of ["blank", "start state", "table"])
     if (!top.has(key)) reject(`The machine has no ${key}. It needs blank, start state and table.`, root.line);
   const blank = symbolOf(top.get("blank")), start = nameOf(top.get("start state"), "The start state");
-  const synonyms = new Map(), word = top.get("input") ?? { kind: "text", text: "" }, rows = [], running = new Set();
+  const synonyms = new Map(), word = top.get("input"), rows = [], running = new Set();
   for (const [name, node] of top.has("synonyms") ? mappingOf(top.get("synonyms"), "synonyms") : [])
     synonyms.set(name, readAction(node, new Map()));
   const table = mappingOf(top.get("table"), "table");
@@ -449,9 +449,11 @@ function parseYaml(text) {
         rows.push([key.line, state, symbol, target || state, written || symbol, move]);
     }
   }
-  if (word.kind !== "text") reject(`input is a piece of text, and ${describe(word)} was given.`, word.line);
-  const states = new Set([...table.keys(), ...rows.map((row) => row[3])]);
-  return buildMachine(rows, start, [...states].filter((state) => !running.has(state)), blank, [blank, ...word.text]);
+  if (word && word.kind !== "text") reject(`input is a piece of text, and ${describe(word)} was given.`, word.line);
+  const states = new Set([...table.keys(), ...rows.map((row) => row[3])]), letters = word ? [...word.text] : [];
+  const halting = [...states].filter((state) => !running.has(state));
+  return { ...buildMachine(rows, start, halting, blank, [blank, ...letters]), ...(word && { word: letters }),
+    rowless: halting.filter((state) => !table.has(state)) };
 }
 
 /** Next state and symbol to write, "" for the same as before, and the move. */
@@ -489,7 +491,10 @@ const READERS = {
     parseColumns],
 };
 
-/** Read a machine; the text itself shows in which format it is. */
+/**
+ * Read {machine, format}; the text itself shows in which format it is. turingmachine.io may have the `word` to begin
+ * with, and names states that halt because they have no row: `rowless`.
+ */
 export function parseMachine(text) {
   const bound = (limit, hint = "") => {
     if (text.length > limit)
@@ -504,7 +509,7 @@ export function parseMachine(text) {
       (text.trim() ? `It begins ${inQuotes(text.trim())}.` : "It is empty."));
   const [limit, , parse] = READERS[format];
   bound(limit, ", and a large one in the json format");
-  return { machine: parse(text), format };
+  return { format, ...parse(text) };
 }
 
 /** Write a machine as "json", which holds every one, or as "bbchallenge", or say why that cannot be. */
