@@ -17,7 +17,7 @@ SHOWN = """root => [...root.querySelectorAll("section")].map((section, n) => {
   const text = (node) => node.textContent.replaceAll("\\u00a0", " ");
   const names = (selector) => [...section.querySelectorAll(selector)].map(cell => cell.dataset.name);
   return {
-    title: text(section.querySelector(".title")), caption: text(section.querySelector(".caption")),
+    title: text(section.querySelector(".title")), caption: text(section.querySelector(".account")),
     places: Object.fromEntries([...section.querySelectorAll(".place")].map(c => [c.dataset.name, text(c)])),
     changed: names(".place.changed"), ones: names(".place.one"),
     headers: [...section.querySelectorAll("thead th")].map(text),

@@ -5,10 +5,22 @@ from functools import cache
 
 import pytest
 
+import turing
 from pages import MODEL, axe, page_of, sizes_of
 from paper import BALANCED as PAPER
 from turing import TuringMachine
-from turing.widgets import Predict, Stepper
+from turing.widgets import (
+    Adder,
+    AttentionExplorer,
+    CantorZoom,
+    GatePlayground,
+    Lab,
+    PipelineInspector,
+    Predict,
+    Puzzle,
+    StackStepper,
+    Stepper,
+)
 
 BB4 = TuringMachine(
     [
@@ -362,6 +374,41 @@ def test_two_equal_widgets_run_on_their_own(open_page):
         "0",
         "1",
     ]
+
+
+# For each rule of a theme that names a class: the rule and a node of a widget that it meets by that class.
+MET = """() => {
+  const nodes = [...document.querySelectorAll(".turing-live *")], met = [];
+  const rulesOf = (rules) => [...rules].flatMap((rule) => [rule, ...rulesOf(rule.cssRules ?? [])]);
+  for (const { ownerNode, cssRules } of document.styleSheets)
+    for (const { selectorText = "" } of ownerNode.id === "theme" ? rulesOf(cssRules) : [])
+      for (const selector of selectorText.split(/,(?![^(]*[)])/))
+        for (const node of /[.][^\\s>+~]*$/.test(selector) ? nodes : [])
+          if (node.matches(selector)) met.push(`${selector.trim()} meets ${node.outerHTML.slice(0, 80)}`);
+  return [...new Set(met)];
+}"""
+
+
+def test_no_class_of_a_widget_is_one_that_the_theme_styles(open_page, book_html):
+    net = turing.compile(PAPER, "wcm21", T=20)
+    widgets = (
+        Adder(3), AttentionExplorer(), CantorZoom(), GatePlayground(), Lab(PAPER, "B()E"),
+        PipelineInspector(net, "B()E"), Predict("Why?", ["a", "b"], 0, "c"), Puzzle("majority"), StackStepper(),
+        Stepper(PAPER, "B()E"),
+    )  # fmt: skip
+    page = open_page(*widgets)
+    sheets = [path for path in book_html.glob("_static/**/*.css") if path.name not in ("book.css", "fonts.css")]
+    assert {"pydata-sphinx-theme.css", "sphinx-book-theme.css"} <= {path.name for path in sheets}
+    theme = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
+    put = """theme => {
+      document.querySelector("main").className = "bd-content bd-article-container";
+      document.head.append(Object.assign(document.createElement("style"), {id: "theme", textContent: theme}));
+      document.querySelectorAll(".turing-lab details").forEach(panel => { panel.open = true });
+    }"""
+    page.evaluate(put, theme.replace("@import", "@no"))
+    page.wait_for_selector(".vector p")
+    assert page.evaluate("document.querySelector('#theme').sheet.cssRules.length") > 1000
+    assert page.evaluate(MET) == []
 
 
 def test_without_scripts_and_in_print_the_fallback_is_there(open_page):

@@ -65,7 +65,7 @@ function createStage({ title, network: data, steps }, bits) {
   const rows = Math.max(...all.map((slices) => slices.length));
   const label = Math.max(...all.flat().map(({ name }) => name.length));
 
-  const caption = h("p", { class: "caption" }), head = h("tr"), body = h("tbody"), count = h("span", { class: "count" });
+  const caption = h("p", { class: "account" }), head = h("tr"), body = h("tbody"), count = h("span", { class: "count" });
   const table = h("table", { "aria-label": `${title}: the vector` }, h("thead", {}, head), body);
   const equations = h("ul", { class: "equations", tabindex: 0, "aria-label": `${title}: equations` });
   const { line, show: showLine } = createLine(steps.slice(1), bits);

@@ -146,7 +146,7 @@ function createKappa(put) {
   const slider = h("input", { type: "range", min: 0, max: STOPS, "aria-label": "κ, on a logarithmic scale" });
   const limits = { min: 1, max: MAX_KAPPA, step: "any" };
   const field = h("input", { type: "number", ...limits, "aria-label": "κ", autocomplete: "off" });
-  const mark = h("span", { class: "mark" }), hint = h("p", { class: "hint", role: "status" });
+  const mark = h("span", { class: "least" }), hint = h("p", { class: "hint", role: "status" });
   const at = (kappa) => `--at: ${placeOf(kappa)}`;
   const scale = h("div", { class: "scale", "aria-hidden": true },
     ...[1, 10, 100, 1000].map((kappa) => h("span", { style: at(kappa) }, kappa)), mark);

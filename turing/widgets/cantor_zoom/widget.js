@@ -72,7 +72,7 @@ function expansion([over, under], base, places) {
 /** The lines: each is the interval that the line above points at, times b, and so what a pop leaves. */
 function createLadder() {
   const list = h("ol"), rungs = new Map(), fold = h("li", { class: "fold" }), key = h("span"), words = h("span");
-  const caption = h("p", { class: "caption label" }, h("i", { class: "needle" }), "exact ", h("i", { class: "hollow" }),
+  const caption = h("p", { class: "legend label" }, h("i", { class: "needle" }), "exact ", h("i", { class: "hollow" }),
     key, words);
   let shown = "";
   const hidden = { "aria-hidden": true }, percent = (x) => `${100 * x}%`;

@@ -184,7 +184,7 @@ function createPicture(run, choose) {
     ...draw([{ y: TALL, cells: range(word.length), symbolOf: (cell) => shown(symbols[word[cell]]) }]), marks.tape);
   const body = image("rows", rows.length * TALL + 4, `Space–time picture of ${rows.length} rows, time running down`, band,
     ...draw(rows.map(({ head }, t) => ({ y: t * TALL, cells: all, symbolOf: (cell) => run.symbol(t, cell), head }))),
-    ...rows.flatMap(({ state }, t) => [text("row", 28, t * TALL, t),
+    ...rows.flatMap(({ state }, t) => [text("number", 28, t * TALL, t),
       text("state", 36, t * TALL, short(state, 6))]), marks.rows);
   const frame = h("div", { class: "picture", tabindex: 0, role: "application",
     "aria-label": "Space–time picture. Arrow keys choose a cell." }, tape, body);
