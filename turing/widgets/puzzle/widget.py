@@ -10,7 +10,7 @@ import traitlets
 from turing.exercises import CHAPTERS, Wrong, exercises
 from turing.exercises.weights import WeightPuzzle
 from turing.layout import Layout
-from turing.widgets.base import Widget, joined, style
+from turing.widgets.base import Widget, joined, style, table
 
 __all__ = ["Puzzle"]
 
@@ -76,17 +76,10 @@ class Puzzle(Widget):
             f"<li>layer {number}: W is {len(W)} × {len(W[0])}, b has {len(b)}</li>"
             for number, (W, b) in enumerate(self.puzzle.grid(), start=1)
         )
-        rows = "\n".join(
-            "<tr>"
-            + "".join(f"<td>{escape(value)}</td>" for value in (*self.puzzle.given(row), *map(str, expected)))
-            + "</tr>"
-            for row, expected in self.puzzle.rows()
-        )
+        rows = [(*self.puzzle.given(row), *expected) for row, expected in self.puzzle.rows()]
         return (
             f"<p>{escape(' '.join(inputs))} → {escape(' '.join(outputs))}, each layer followed by ReLU:</p>\n"
-            f"<ul>\n{shapes}\n</ul>\n"
-            f"<table>\n<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in [*inputs, *outputs])}</tr></thead>\n"
-            f"<tbody>\n{rows}\n</tbody>\n</table>\n"
+            f"<ul>\n{shapes}\n</ul>\n{table([*inputs, *outputs], rows)}"
             f"<p>With scripts on, you set the numbers in the page; in Python, "
             f"<code>turing.check({self.name})</code> checks them.</p>"
         )
