@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable
-from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]  # missing from the stubs
-from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # so is this
 from typing import Any
 
 from turing.formats.base import FormatError, Row, abbreviate, build, extra_symbols
@@ -16,6 +12,7 @@ from turing.machine import TuringMachine
 LIMIT = 10_000_000  # characters: enough for what wildcards make of a short text in another format
 VERSION = 1
 KEYS = ("initial", "halting", "blank", "delta")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\n|[][{}:,]|[^][{}:,"\s]+')  # of text that is JSON, with the ends of lines
 RULE = "[state, symbol, next state, symbol to write, move]"
 
 
@@ -23,72 +20,47 @@ def detects(text: str) -> bool:
     return bool(re.match(r'\s*\{\s*["}]', text)) and ('"turing_machine"' in text or "table" not in text)
 
 
-class _Array(list):
-    """A JSON array that knows the line it begins on."""
-
-    __slots__ = ("line",)  # there may be millions
-    line: int
-
-
-class _Object(dict):
-    """A JSON object that knows the line it begins on, and those of its values."""
-
-    __slots__ = ("line", "lines")
-    line: int
-    lines: dict[str, int]
-
-
 def _load(text: str) -> Any:
-    ends = [end.start() for end in re.finditer("\n", text)]
-
-    def line_of(place: int) -> int:
-        return bisect_right(ends, place) + 1
-
-    def array(text_and_place: tuple[str, int], scan: Callable) -> tuple[_Array, int]:
-        value, end = JSONArray(text_and_place, scan)
-        value = _Array(value)
-        value.line = line_of(text_and_place[1] - 1)
-        return value, end
-
-    def object_(text_and_place: tuple[str, int], strict: bool, scan: Callable, *rest: Any) -> tuple[_Object, int]:
-        places: list[int] = []
-
-        def value(text: str, place: int) -> Any:
-            places.append(place)
-            return scan(text, place)
-
-        pairs, end = JSONObject(text_and_place, strict, value, *rest)
-        found, lines = _Object(), {}
-        for (name, part), place in zip(pairs, places, strict=True):
-            if name in found:
-                raise FormatError(f"The key {abbreviate(name)} is given twice. Keep one.", line_of(place))
-            found[name], lines[name] = part, line_of(place)
-        found.line, found.lines = line_of(text_and_place[1] - 1), lines
-        return found, end
-
-    decoder: Any = json.JSONDecoder(object_pairs_hook=list)
-    decoder.parse_array, decoder.parse_object = array, object_
-    decoder.scan_once = py_make_scanner(decoder)  # the C scanner calls neither of them
     try:
-        return decoder.decode(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise FormatError(f"This is not JSON: {error.msg}.", error.lineno) from None
     except RecursionError:
         raise FormatError("The JSON is nested too deeply for a machine.") from None
-    except FormatError:
-        raise
     except ValueError as error:  # a number with thousands of digits
         raise FormatError(f"This is not JSON: {error}.") from None
 
 
+def _lines(text: str) -> tuple[int, dict[str, int], list[int]]:
+    """Where things begin in the text of an object: itself, its values by their keys, and the arrays in ``delta``."""
+    first, line, depth, key, before = 0, 1, 0, "", ""
+    values: dict[str, int] = {}
+    rules = []
+    for token in TOKEN.findall(text):
+        if token == "\n":
+            line += 1
+            continue
+        first = first or line
+        if depth == 1 and before == ":":
+            if key in values:
+                raise FormatError(f"The key {abbreviate(key)} is given twice. Keep one.", line)
+            values[key] = line
+        elif depth == 1 and token[0] == '"':
+            key = json.loads(token)
+        elif depth == 2 and token == "[" and key == "delta":
+            rules.append(line)
+        depth += (token in "[{") - (token in "]}")
+        before = token
+    return first, values, rules
+
+
 def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
     data = _load(text)
-    if not isinstance(data, _Object) or "turing_machine" not in data:
+    first, line, rules = _lines(text)
+    if not isinstance(data, dict) or "turing_machine" not in data:
         raise FormatError(
-            f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.',
-            getattr(data, "line", None),
+            f'A machine in JSON is an object with "turing_machine": {VERSION} in it; this has none.', first
         )
-    line = data.lines
     version = data.pop("turing_machine")
     if type(version) is not int or version != VERSION:
         raise FormatError(
@@ -101,7 +73,7 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
         raise FormatError(
             f"The keys are initial, halting, blank, delta and, if need be, alphabet. "
             f"Missing or unknown: {', '.join(map(abbreviate, odd[:5]))}.",
-            line.get(odd[0], data.line),
+            line.get(odd[0], first),
         )
     for key in ("initial", "blank"):
         if not isinstance(data[key], str):
@@ -113,12 +85,12 @@ def parse(text: str, alphabet: tuple[str, ...]) -> TuringMachine:
         raise FormatError(
             f"delta is a list of rules, {RULE}, and {abbreviate(str(data['delta']))} was given.", line["delta"]
         )
-    rows = [_row(rule, line["delta"]) for rule in data["delta"]]
+    places = iter(rules)
+    rows = [_row(rule, next(places) if isinstance(rule, list) else line["delta"]) for rule in data["delta"]]
     return build(rows, data["initial"], data["halting"], data["blank"], [*extra, *alphabet])
 
 
 def _row(rule: object, line: int) -> Row:
-    line = getattr(rule, "line", line)
     if not isinstance(rule, list) or [type(part) for part in rule] != [str, str, str, str, int]:
         raise FormatError(f"A rule reads {RULE}: four strings and a number. {abbreviate(str(rule))} was given.", line)
     if not all(rule[:4]):
