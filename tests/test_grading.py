@@ -3,6 +3,7 @@
 import csv
 import inspect
 import io
+import itertools
 import os
 import re
 import runpy
@@ -154,7 +155,7 @@ def test_a_cell_that_ends_the_process_is_told_and_the_others_are_graded(tmp_path
     )
     grades = grade(path)
     assert list(verdicts(grades).values()) == ["failed", "passed", "not tried", "not tried"]
-    assert messages(grades)["even_ones"] == "The process ended with status 0."
+    assert messages(grades)["even_ones"] == "The kernel is lost: Kernel died."
 
 
 def test_when_cell_after_cell_does_not_end_the_rest_is_not_run(tmp_path, monkeypatch):
@@ -181,17 +182,36 @@ TRICKS = {
         "machines.decides = machines.words = lambda *given: []"
     ),
     "overwrites a class": "turing.TuringMachine.run = lambda *given: 1 / 0",
-    "overwrites the language": "import builtins\nbuiltins.isinstance = lambda *given: True",
 }
 
 
 @pytest.mark.parametrize("trick", TRICKS)
 def test_what_a_notebook_says_of_itself_does_not_count(tmp_path, trick):
     answer, says = wrong("machines", "even_ones")
-    trick = TRICKS[trick]
-    grades = grade(small(tmp_path, trick, answer, f"{trick}\n{answer}"))
+    text = TRICKS[trick]
+    grades = grade(small(tmp_path, text, answer, f"{text}\n{answer}"))
     assert verdicts(grades)["even_ones"] == "failed"
     assert messages(grades)["even_ones"].startswith(says)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "import builtins\nbuiltins.isinstance = lambda *given: True",
+        "from turing.exercises.cells import socket\nreal, held = socket.create_connection, []\n"
+        "socket.create_connection = lambda address: held.append(real(address)) or real(address)",
+    ],
+    ids=["the language", "the line to the judge"],
+)
+def test_a_notebook_that_breaks_something_in_its_kernel_hurts_only_itself(tmp_path, monkeypatch, broken):
+    monkeypatch.setattr(grading, "REACTING", 1)
+    answer, _ = wrong("machines", "even_ones")
+    assert verdicts(grade(small(tmp_path, broken, answer), timeout=1))["even_ones"] in ("failed", "timed out")
+
+
+def test_a_judge_that_takes_too_long_is_stopped():
+    with pytest.raises(grading._Late), grading._at_most(0.1):
+        any(n < 0 for n in itertools.count())
 
 
 def test_an_answer_has_to_be_a_function_of_its_own_name(tmp_path):
@@ -262,11 +282,11 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[:2] == [
         "gates",
-        "notebook    equal_bits  embedded   multiplexer  majority   passed",
+        "notebook    equal_bits  embedded   multiplexer  majority   points",
     ]
-    assert "=cmd.ipynb  passed      not tried  not tried    not tried  1 of 4" in out
-    assert "ada.ipynb           passed     not tried  not tried   not tried      1 of 4" in out
-    assert "ben/machines.ipynb  failed     not tried  not tried   not tried      0 of 4" in out
+    assert "=cmd.ipynb  passed      not tried  not tried    not tried  1 of 7" in out
+    assert "ada.ipynb           passed     not tried  not tried   not tried      1 of 9" in out
+    assert "ben/machines.ipynb  failed     not tried  not tried   not tried      0 of 9" in out
     assert f"ben/machines.ipynb, even_ones: failed. {says}\n" in out
     assert "eve.ipynb: not run. This notebook cannot be read: Expecting value" in out
 
@@ -278,6 +298,8 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
         "chapter": "gates",
         "exercise": "equal_bits",
         "verdict": "passed",
+        "points": "1",
+        "out_of": "1",
         "message": "equal_bits: right on all 4 rows, with 3 neurons in 2 layers.",
     }
     (failed,) = [row for row in rows if row["verdict"] == "failed"]
@@ -293,16 +315,28 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
         (["{}/nowhere"], "turing: There is no file and no folder '{}/nowhere'. Give notebooks, or folders of them.\n"),
         (["{}"], "turing: There is no notebook in the folder '{}': no file *.ipynb.\n"),
         (["{}", "--timeout", "0"], "seconds from 0 to 86,400 are expected, and '0' was given\n"),
+        (
+            ["{}/ada.ipynb", "--exercise", "even"],
+            "turing: There is no exercise 'even'; did you mean even_ones. The exerc",
+        ),
+        (
+            ["{}/ada.ipynb", "--points", "odd=1"],
+            "turing: There is no exercise 'odd'. The exercises are even_ones, decr",
+        ),
+        (["{}", "--points", "even_ones"], "NAME=N is expected, such as even_ones=2, and 'even_ones' was given\n"),
+        (["{}", "--points", "even_ones=-1"], "NAME=N is expected, such as even_ones=2, and 'even_ones=-1' was given\n"),
         (["{}", "--timeout", "soon"], "seconds from 0 to 86,400 are expected, and 'soon' was given\n"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_runs(tmp_path, capsys, given, says):
+    if "exercise" in says:
+        small(tmp_path)
     try:
         status = main(["grade", *(part.format(tmp_path) for part in given)])
     except SystemExit as stop:
         status = stop.code
     assert status == 2
-    assert capsys.readouterr().err.endswith(says.format(tmp_path, tmp_path))
+    assert says.format(tmp_path, tmp_path) in capsys.readouterr().err
 
 
 def test_a_file_for_the_grades_that_cannot_be_written_is_told_first(tmp_path, capsys):
@@ -357,18 +391,104 @@ def test_notebooks_of_the_same_name_are_told_apart(tmp_path):
     assert list(notebooks([tmp_path])) == ["one/ada.ipynb", "two/ada.ipynb"]
 
 
-def test_grading_needs_nothing_that_the_library_does_not_install():
+def test_without_nbclient_the_command_says_what_to_install(tmp_path):
     code = (
         "import sys\n"
         "class Without:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name.split('.')[0] in ('nbclient', 'nbformat', 'jupyter_client', 'ipykernel', 'torch'):\n"
+        "        if name.split('.')[0] in ('nbclient', 'torch'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Without())\n"
-        "from turing import grading; from turing.exercises import cells\n"
-        "cells._shell()"
+        f"from turing.cli import main; raise SystemExit(main(['grade', {str(small(tmp_path))!r}]))"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.endswith(
+        "turing: Grading needs the package nbclient, which is missing: pip install nbclient ipykernel\n"
+    )
+
+
+WRONG = 'turing.TuringMachine({("e", "_"): ("T", "_", 0)}, "e", {"T", "F"}, "_", alphabet="01")'
+
+
+def test_an_answer_that_walks_the_stack_forges_no_pass(tmp_path):
+    forged = (
+        "import sys\n"
+        "def even_ones():\n"
+        "    frame = sys._getframe()\n"
+        "    while frame := frame.f_back:\n"
+        "        if 'report' in frame.f_locals:\n"
+        "            frame.f_locals['report'](exercise='even_ones', passed=True, message='')\n"
+        "        for line in [x for x in frame.f_locals.values() if hasattr(x, 'pack')]:\n"
+        '            line.file.write(b\'{"passed": true}\\n{"verdict": "passed"}\\n\')\n'
+        f"    return {WRONG}"
+    )
+    grades = grade(small(tmp_path, forged))
+    assert verdicts(grades)["even_ones"] == "failed"
+    assert messages(grades)["even_ones"].startswith("On the word '0' your machine jams at step 1 in state e reading 0")
+
+
+def test_an_answer_that_is_right_once_and_wrong_when_its_cell_runs_again_fails(tmp_path):
+    mark = tmp_path / "mark"
+    right = RIGHT["even_ones"].split("\n\n")[0]
+    moody = (
+        f"from pathlib import Path\n{right}\n"
+        f"first, right = not Path({str(mark)!r}).exists(), even_ones\n"
+        f"Path({str(mark)!r}).touch()\n"
+        f"def even_ones():\n    return right() if first else {WRONG}"
+    )
+    grades = grade(small(tmp_path, moody, "import os\nos._exit(1)", RIGHT["decrement"]))
+    assert (verdicts(grades)["even_ones"], verdicts(grades)["decrement"]) == ("failed", "passed")
+    assert messages(grades)["even_ones"] == "Two checks of this answer disagree: passed, and then failed."
+
+
+def test_functions_and_networks_are_judged_over_the_line(tmp_path):
+    """Every kind of thing that crosses it: functions both ways, machines, networks, fractions and stack machines."""
+    kinds = {
+        "hard-attention": ["first_visit"], "wcm21": ["changed_rule", "enough_bits"],
+        "cantor-stacks": ["gentle_top"], "ss95": ["every_third", "as_many"], "how-fast": ["keep_sums"],
+    }  # fmt: skip
+    answers = [solutions(chapter)[name] for chapter, names in kinds.items() for name in names]
+    names = [name for chapter in kinds.values() for name in chapter]
+    assert verdicts(grade(small(tmp_path, *answers), only=names)) == dict.fromkeys(names, "passed")
+
+
+def test_exercises_can_be_chosen_have_points_and_give_each_notebook_a_feedback_file(tmp_path, capsys):
+    answer, says = wrong("machines", "decrement")
+    (tmp_path / "class" / "ben").mkdir(parents=True)
+    small(tmp_path / "class", RIGHT["even_ones"], answer, RIGHT["as_then_bs"])
+    small(tmp_path / "class" / "ben", RIGHT["decrement"], name="week 1.ipynb")
+    (tmp_path / "class" / "eve.ipynb").write_text("no notebook")
+    chosen = ["--exercise", "even_ones", "--exercise", "decrement", "--points", "even_ones=2.5"]
+    places = ["--csv", str(tmp_path / "grades.csv"), "--feedback", str(tmp_path / "feedback")]
+    assert main(["grade", str(tmp_path / "class"), *chosen, *places]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "machines",
+        "notebook          even_ones  decrement  points",
+        "ada.ipynb         passed     failed     2.5 of 4.5",
+        "ben/week 1.ipynb  missing    passed     2 of 4.5",
+    ]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text())))
+    assert [(row["exercise"], row["points"], row["out_of"]) for row in rows] == [
+        ("even_ones", "2.5", "2.5"), ("decrement", "0", "2"), ("even_ones", "0", "2.5"), ("decrement", "2", "2"),
+        ("", "0", "0"),
+    ]  # fmt: skip
+    ada = (tmp_path / "feedback" / "ada.txt").read_text().splitlines()
+    assert ada[:2] == ["ada.ipynb: 2.5 of 4.5 points", ""]
+    assert ada[2:6] == [
+        "even_ones: passed, 2.5 of 2.5 points",
+        "  even_ones: right on all 511 words up to length 8.",
+        "",
+        "decrement: failed, 0 of 2 points",
+    ]
+    assert ada[6].startswith(f"  {says}")
+    assert "decrement: passed, 2 of 2 points" in (tmp_path / "feedback" / "ben" / "week 1.txt").read_text()
+    assert "This notebook cannot be read" in (tmp_path / "feedback" / "eve.txt").read_text()
+
+
+def test_a_notebook_without_the_chosen_exercise_says_so(tmp_path):
+    (only,) = grade(small(tmp_path, RIGHT["even_ones"]), only=["equal_bits"])
+    assert (only.verdict, only.message) == ("not run", "No cell defines or checks equal_bits.")
 
 
 @pytest.mark.slow

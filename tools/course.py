@@ -95,8 +95,8 @@ def problems() -> list[Exercise]:
     return [exercise for exercise in found() if not exercise.stub]
 
 
-def stubs() -> dict[str, str]:
-    return {exercise.name: fingerprint(exercise.stub, exercise.name) for exercise in exercises()}
+def stubs() -> dict[str, dict[str, str | int]]:
+    return {e.name: {"stub": fingerprint(e.stub, e.name), "difficulty": e.difficulty} for e in exercises()}
 
 
 def cells() -> dict[str, str]:
@@ -147,7 +147,8 @@ def _slides() -> Iterator[str]:
 
 def write() -> None:
     """Put the cells into the page, and the fingerprints into the library."""
-    STUBS.write_text(json.dumps(stubs(), indent=0) + "\n", encoding="utf-8")
+    lines = [f"{json.dumps(name)}: {json.dumps(about)}" for name, about in stubs().items()]
+    STUBS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     nb = nbformat.read(PAGE, as_version=4)
     made = cells()
     for cell in nb.cells:

@@ -195,6 +195,14 @@ def _parser(construction: str | None = None) -> argparse.ArgumentParser:
     marks.add_argument(
         "--timeout", metavar="S", type=_seconds, default=grading.SECONDS, help=f"seconds for a cell ({grading.SECONDS})"
     )
+    marks.add_argument(
+        "--exercise", metavar="NAME", action="append", default=[], help="grade only this one; repeat it for more"
+    )
+    marks.add_argument(
+        "--points", metavar="NAME=N", type=_points, action="append", default=[],
+        help="what an exercise is worth, if not as many points as its difficulty; repeat it for more",
+    )  # fmt: skip
+    marks.add_argument("--feedback", metavar="FOLDER", help="write a text for each notebook into this folder")
     return parser
 
 
@@ -220,6 +228,17 @@ def _seconds(text: str) -> float:
     if not 0 < seconds <= LONGEST:
         raise argparse.ArgumentTypeError(f"seconds from 0 to {LONGEST:,} are expected, and {text!r} was given")
     return seconds
+
+
+def _points(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    try:
+        points = float(number)
+    except ValueError:
+        points = -1
+    if not 0 <= points < float("inf"):
+        raise argparse.ArgumentTypeError(f"NAME=N is expected, such as even_ones=2, and {text!r} was given")
+    return name, points
 
 
 def _machine(found: Entry | TuringMachine | nn.Module) -> TuringMachine:
@@ -510,6 +529,7 @@ def _grade(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     found, grades, status = grading.notebooks(args.places), [], 0
+    grading.check_names([*args.exercise, *dict(args.points)])
     with ExitStack() as files:
         file = sys.stdout if args.csv == "-" else None
         if args.csv not in (None, "-"):
@@ -520,8 +540,10 @@ def _grade(args: argparse.Namespace) -> int:
         try:
             for name, path in shown:
                 shown.set_description(arguments.printable(name))
-                new = grading.grade(path, name, args.timeout)
+                new = grading.grade(path, name, args.timeout, args.exercise, dict(args.points))
                 grades += new
+                if args.feedback is not None:
+                    grading.feedback(new, args.feedback)
                 if file:
                     grading.write_csv(new, file, header=False)
                     file.flush()  # a class takes a while, and what is done stays done

@@ -1,8 +1,9 @@
-"""Grade the notebooks of a class: run each in its own process, and judge what its cells define.
+"""Grade the notebooks of a class: run each in a kernel of its own, and judge what its cells define.
 
 A notebook is code that a stranger wrote, and grading runs it. Stored outputs do not count, and neither do the cells
-with the book's solutions, which are not run. The function of an exercise is judged right after the cell that defines it
-(``turing.exercises.cells``), so that nothing further down can change the verdict.
+with the book's solutions, which are not run. The function of an exercise is judged right after the cell that defines
+it, so that nothing further down can change the verdict, and it is judged here: the kernel sends what the function
+returns as plain data (``turing.exercises.cells``), and never a verdict.
 
 The purpose of a cell is read from its text: ``def even_ones():`` is an answer to the exercise of that name. Tags, the
 ids of cells and the name of the file may have been lost.
@@ -10,43 +11,51 @@ ids of cells and the name of the file may have been lost.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import csv
 import json
+import logging
 import os
 import re
-import secrets
 import shutil
 import signal
+import socket
 import subprocess
-import sys
 import tempfile
-import time
+import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import sha256
-from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
-from typing import Any, BinaryIO, TextIO
+from pathlib import Path, PurePath
+from typing import Any, TextIO
 
+import turing
 from turing.arguments import printable
-from turing.exercises import CHAPTERS, exercises
+from turing.exercises import CHAPTERS, Wrong, _verdict, exercises
+from turing.files.packages import needed
 
-__all__ = ["Grade", "grade", "notebooks", "table", "write_csv"]
+__all__ = ["Grade", "feedback", "grade", "notebooks", "table", "write_csv"]
 
 PASSED, FAILED, NOT_TRIED, TIMED_OUT, MISSING, NOT_RUN = (
     "passed", "failed", "not tried", "timed out", "missing", "not run"
 )  # fmt: skip
 SECONDS = 120  # for a cell, and for the check of what it defines
-STARTING = 120  # seconds in which the process imports torch, even on a slow computer
+STARTING = 120  # seconds in which the kernel starts, even on a slow computer
+REACTING = 5  # seconds in which a kernel reacts after a cell was interrupted
 MAX_BYTES = 100_000_000  # of a notebook
-LINE = 100_000  # bytes of one report of the process, or of its errors
-ENDLESS = 8  # cells that do not finish, after which the rest of a notebook is not run
-COLUMNS = ("notebook", "chapter", "exercise", "verdict", "message")
-STUBS = Path(__file__).parent / "exercises" / "stubs.json"
+MAX_MESSAGE = 2000  # characters
+ENDLESS = 8  # kernels that are lost, after which the rest of a notebook is not run
+LIGHT = {"machines", "gates"}  # chapters whose judges need no torch
+COLUMNS = ("notebook", "chapter", "exercise", "verdict", "points", "out_of", "message")
+STUBS = Path(__file__).parent / "exercises" / "stubs.json"  # for each exercise its stub's fingerprint, and difficulty
+HOME = str(Path(__file__).parents[1])
+LOAD = "__import__('turing.exercises.cells', fromlist=['serve']).serve"
+SERVE = LOAD + "({port}, {name!r})"
 
 # How a cell with a solution differs from a student's: by its title in the copies for Colab, by the directives around it
 # in the book's notebooks, and by its tag if it still has one.
@@ -55,6 +64,9 @@ DIRECTIVE = re.compile(r"\{(solution-start|solution-end|exercise)\}|^#+ ", re.MU
 CHECKED = re.compile(r"\bcheck\(\s*(\w+)\s*\)")
 
 Cells = list[tuple[int, str]]  # the number of each code cell, and its text
+Verdict = tuple[str, str]  # and the message
+Run = Callable[[str], "Future[Verdict]"]  # starts a cell
+Answer = tuple[int, str]  # the number of a cell, and the exercise that it answers
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,8 @@ class Grade:
     """The verdict on one exercise in one notebook.
 
     ``verdict`` is passed, failed, not tried (the stub is unchanged), timed out, missing (no cell defines the function)
-    or not run; ``message`` says why. A file that cannot be graded at all has one grade, without chapter and exercise.
+    or not run; ``message`` says why. A pass gives all ``points`` that the exercise is worth, ``out_of``, anything else
+    none. A file that cannot be graded at all has one grade, without chapter and exercise.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -72,6 +85,11 @@ class Grade:
     exercise: str
     verdict: str
     message: str = ""
+    out_of: float = 0
+
+    @property
+    def points(self) -> float:
+        return self.out_of if self.verdict == PASSED else 0
 
 
 def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
@@ -99,14 +117,24 @@ def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
     return {str(path) if times[name] > 1 else name: path for name, path in found}
 
 
-def grade(path: str | Path, name: str | None = None, timeout: float = SECONDS) -> list[Grade]:
+def grade(
+    path: str | Path,
+    name: str | None = None,
+    timeout: float = SECONDS,
+    only: Collection[str] = (),
+    points: Mapping[str, float] = {},
+) -> list[Grade]:
     """Run a notebook and grade each exercise of its chapter; never raises for what the notebook does.
 
     The notebook's code runs on this computer with your permissions, so please use a container. A cell that takes longer
-    than ``timeout`` seconds is stopped, and so is a check; the rest of the notebook is then run without that cell.
+    than ``timeout`` seconds is interrupted, and so is a check. With ``only``, the names of some exercises, no other is
+    graded. An exercise is worth as many points as its difficulty, unless ``points`` has another number for it.
 
     Chapter: :doc:`/book/teaching`.
     """
+    for package in ("nbclient", "ipykernel"):
+        needed(package, "Grading", "nbclient ipykernel")
+    check_names([*only, *points])
     path = Path(path)
     name = path.name if name is None else name
     try:
@@ -114,20 +142,35 @@ def grade(path: str | Path, name: str | None = None, timeout: float = SECONDS) -
     except Exception as error:  # anybody may have written it
         reason = f"{error}" or type(error).__name__
         return [Grade(name, "", "", NOT_RUN, f"This notebook cannot be read: {reason}.")]
-    chapters = _chapters(cells, name)
-    if not chapters:
-        return [Grade(name, "", "", NOT_RUN, "No cell defines or checks an exercise of the book.")]
-    names = {exercise: chapter for chapter in chapters for exercise in exercises(chapter)}
+    names = {e: chapter for chapter in _chapters(cells, name) for e in exercises(chapter) if not only or e in only}
+    if not names:
+        what = f"{', '.join(only)}" if only else "an exercise of the book"
+        return [Grade(name, "", "", NOT_RUN, f"No cell defines or checks {what}.")]
     stubs = json.loads(STUBS.read_text(encoding="utf-8"))
     verdicts = {exercise: (MISSING, _missing(exercise, cells)) for exercise in names}
     untouched = set()
     for number, source in cells:
         for exercise in _defined(source, names):
-            if fingerprint(source, exercise) == stubs[exercise]:
+            if fingerprint(source, exercise) == stubs[exercise]["stub"]:
                 untouched.add((number, exercise))
                 verdicts[exercise] = NOT_TRIED, "The stub is unchanged."
-    _run(cells, chapters, verdicts, untouched, timeout)
-    return [Grade(name, names[exercise], exercise, *verdict) for exercise, verdict in verdicts.items()]
+    for (_, exercise), verdict in sorted(_answers(cells, names, untouched, timeout).items()):
+        if verdicts[exercise][0] != PASSED:  # one right answer is enough
+            verdicts[exercise] = verdict
+    worth = {exercise: points.get(exercise, stubs[exercise]["difficulty"]) for exercise in names}
+    return [Grade(name, names[exercise], exercise, *verdicts[exercise], worth[exercise]) for exercise in names]
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse a name that no exercise has."""
+    judges = [name for chapter in CHAPTERS for name in exercises(chapter)]
+    for name in names:
+        if name not in judges:
+            close = get_close_matches(str(name), judges, n=1, cutoff=0.5)
+            raise ValueError(
+                f"There is no exercise {name!r}{f'; did you mean {close[0]}' if close else ''}. "
+                f"The exercises are {', '.join(judges)}."
+            )
 
 
 def own_cells(path: Path) -> Cells:
@@ -192,104 +235,181 @@ def _missing(exercise: str, cells: Cells) -> str:
     return f"No cell defines {exercise}{f'; a cell checks {close[0]}' if close else ''}."
 
 
-def _run(
-    cells: Cells,
-    chapters: Sequence[str],
-    verdicts: dict[str, tuple[str, str]],
-    untouched: Collection[tuple[int, str]],
-    timeout: float,
-) -> None:
-    """Run the cells, and again without those that do not finish, and record the verdict on each exercise."""
+class _Lost(Exception):
+    """A kernel has died, or it does not react any more."""
 
-    def note(cell: int, exercise: str, verdict: str, message: str) -> None:
-        known = exercise in verdicts and (cell, exercise) not in untouched
-        if known and verdicts[exercise][0] != PASSED:  # one right answer is enough
-            verdicts[exercise] = verdict, message
-
-    left, endless = list(cells), 0
-    skip: list[tuple[int, str]] = []
-    while True:
-        at, judged, stopped = 0, "", ""
-        for event in _events(left, chapters, skip, timeout):
-            match event:
-                case {"cell": int(number)}:
-                    at, judged = number, ""
-                case {"judging": str(exercise)}:
-                    judged = exercise
-                case {"exercise": str(exercise), "passed": bool(passed), "message": str(message)}:
-                    note(at, exercise, PASSED if passed else FAILED, message)
-                case {"stopped": str(stopped), "verdict": str(verdict)}:
-                    for exercise in [judged] if judged else _defined(dict(cells).get(at, ""), verdicts):
-                        note(at, exercise, verdict, stopped)
-        endless += 1
-        if not stopped:
-            return
-        if judged:  # the cell itself finishes, and may hold other answers
-            skip.append((at, judged))
-        else:
-            left = [cell for cell in left if cell[0] != at]
-        if at == 0 or endless == ENDLESS:
-            break
-    why = f"{endless} cells before it did not finish." if at else f"No cell was run. {stopped}"
-    for number, source in left:
-        for exercise in _defined(source, verdicts):
-            if number > at:
-                note(number, exercise, NOT_RUN, why)
+    def __init__(self, verdict: str, message: str):
+        super().__init__(message)
+        self.verdict = verdict, message
 
 
-def _events(cells: Cells, chapters: Sequence[str], skip: Sequence[tuple[int, str]], timeout: float) -> Iterator[dict]:
-    """What a separate process reports about the cells that it runs; the last event says if it did not end normally.
+class _Late(KeyboardInterrupt):
+    """A judge has taken too long. No judge catches this, as none catches Ctrl-C."""
 
-    Each line of its report begins with a password that the cells do not know. Each cell has the full time, and so has
-    each check.
+
+def _answers(cells: Cells, names: Mapping[str, str], untouched: set[Answer], timeout: float) -> dict[Answer, Verdict]:
+    """Run the cells, and judge each answer right after its cell. Where a kernel is lost, run all but what lost it."""
+    judges = {name: exercises(chapter)[name] for name, chapter in names.items()}
+    if {*names.values()} - LIGHT:
+        for name in turing.LAZY:
+            getattr(turing, name)  # imports it now, before a notebook can change a file
+    found: dict[Answer, Verdict] = {}
+
+    def note(answer: Answer, verdict: Verdict) -> None:
+        before = found.setdefault(answer, verdict)
+        if (before[0] == PASSED) != (verdict[0] == PASSED):
+            found[answer] = FAILED, f"Two checks of this answer disagree: {before[0]}, and then {verdict[0]}."
+
+    skipped: set[Answer] = set()
+    for _ in range(ENDLESS):
+        at, asked = 0, ""
+        try:
+            with _kernel(timeout) as run:
+                run(LOAD).result()  # before a cell can change the library in its process
+                for at, source in cells:
+                    if (at, "") in skipped:
+                        continue
+                    asked, defined = "", _defined(source, names)
+                    error, message = run(source).result()
+                    if error == TIMED_OUT:
+                        for exercise in defined:
+                            note((at, exercise), (error, message))
+                        continue
+                    for asked in names:
+                        if not re.search(rf"\b{asked}\b", source) or (at, asked) in untouched | skipped:
+                            continue
+                        verdict = _judged(run, asked, judges[asked], timeout)
+                        if verdict:
+                            note((at, asked), verdict)
+                        elif asked in defined:
+                            note((at, asked), (error or FAILED, message or f"The cell leaves no function {asked}."))
+            return found
+        except _Lost as lost:
+            for exercise in [asked] if asked else _defined(dict(cells).get(at, ""), names):
+                if (at, exercise) not in untouched:
+                    note((at, exercise), lost.verdict)
+            skipped.add((at, asked))
+            why = f"{len(skipped)} cells before it did not finish." if at else f"No cell was run. {lost}"
+            left = [(number, e) for number, source in cells if number > at for e in _defined(source, names)]
+            if not at or not left:
+                break
+    for answer in left:
+        if answer not in untouched and answer not in found:
+            note(answer, (NOT_RUN, why))
+    return found
+
+
+def _judged(run: Run, name: str, judge: Callable[[object], str], timeout: float) -> Verdict | None:
+    """The verdict on what the kernel's function of that name returns, or None if it has no new one."""
+    from turing.exercises.cells import Line
+
+    verdict = None
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        running = run(SERVE.format(port=port, name=name))
+        running.add_done_callback(lambda _: _knock(port))  # nobody may have called
+        with suppress(OSError), server.accept()[0] as connection, connection.makefile("rwb") as file:
+            connection.settimeout(timeout + 1)  # a notebook may call and say nothing
+            if file.peek(1):
+                line = Line(file, through=(Wrong, KeyboardInterrupt))
+                try:
+                    with _at_most(timeout):
+                        right, message = _verdict(name, lambda: judge(line.wait()))
+                    verdict = PASSED if right else FAILED, message[:MAX_MESSAGE]
+                except _Late:
+                    verdict = TIMED_OUT, f"Not finished after {timeout:g} seconds."
+    passed = verdict is not None and verdict[0] == PASSED
+    try:
+        error, message = running.result()
+    except _Lost as lost:
+        lost.verdict = verdict if verdict and passed else lost.verdict
+        raise
+    if error and not passed and (error == TIMED_OUT or not verdict):
+        return error, message
+    return verdict
+
+
+@contextmanager
+def _kernel(timeout: float) -> Iterator[Run]:
+    """A new kernel in a folder of its own, as a function that starts a cell. The result says what went wrong in it.
+
+    Another thread deals with the kernel, so that a judge can talk with an answer while its cell runs.
     """
-    password, home = secrets.token_hex(), str(Path(__file__).parents[1])
-    with _folder() as folder, tempfile.TemporaryFile() as errors:
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    errors: list[dict[str, Any]] = []
+    silent = logging.Logger("silent", logging.CRITICAL + 1)
+    with _folder() as folder, tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as thread:
+        manager: Any = AsyncKernelManager(
+            kernel_name="python3",
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),  # only the one of this Python
+            connection_file=os.path.join(folder, "kernel.json"),
+            log=silent,
+        )
+        client: Any = NotebookClient(
+            new_notebook(cells=[new_code_cell()]),
+            km=manager,
+            allow_errors=True,
+            startup_timeout=STARTING,
+            shutdown_kernel="immediate",
+            timeout_func=lambda cell: cell.metadata["seconds"],
+            interrupt_on_timeout=True,
+            error_on_timeout={"ename": TIMED_OUT},
+            on_cell_error=lambda cell, cell_index, execute_reply: errors.append(execute_reply["content"]),
+            log=silent,
+        )
+        client.output = lambda *given: None  # what a notebook prints does not count, and may be long
         environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")])),
+            "PYTHONPATH": os.pathsep.join(filter(None, [HOME, os.environ.get("PYTHONPATH")])),
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",  # no windows
             "PIP_NO_INDEX": "1",  # installing something would change the next student's grade
             "IPYTHONDIR": folder,
         }
-        process: Any = subprocess.Popen(  # it has pipes, which a type checker cannot know
-            [sys.executable, "-c", "from turing.exercises.cells import main; main()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
-        events: Queue[dict | None] = Queue()
-        job = json.dumps({"cells": cells, "chapters": chapters, "skip": skip, "password": password}).encode()
-        Thread(target=_talk, args=(process, job, password.encode(), events), daemon=True).start()
-        patience: float = STARTING
-        until, known = time.monotonic() + patience, set()
+        started: Future[Any] = Future()  # the event loop of that thread
+        over = asyncio.Event()
+
+        async def live() -> None:
+            streams = {"stdout": subprocess.DEVNULL, "stderr": said}
+            async with client.async_setup_kernel(cleanup_kc=True, cwd=folder, env=environment, **streams):
+                started.set_result(asyncio.get_running_loop())
+                await over.wait()
+
+        async def execute(source: str, seconds: float = timeout) -> Verdict:
+            errors.clear()
+            try:
+                await client.async_execute_cell(new_code_cell(source, metadata={"seconds": seconds}), 0)
+            except Exception as error:  # it died, or does not keep to the protocol
+                raise _Lost(FAILED, f"The kernel is lost: {error}.") from None
+            if not errors:
+                return "", ""
+            name, message = (str(errors[0].get(key) or "") for key in ("ename", "evalue"))
+            if name != TIMED_OUT:
+                message = f"The cell raised {name}{f': {message}' if message else ''}".rstrip(".")
+                return FAILED, f"{message[:MAX_MESSAGE]}."
+            late = TIMED_OUT, f"Not finished after {seconds:g} seconds."
+            if source != "pass" and (await execute("pass", REACTING))[0]:
+                raise _Lost(*late)
+            return late
+
+        living: Future[Any] = thread.submit(asyncio.run, live())
         try:
-            while True:
-                try:
-                    event = events.get(timeout=max(0, until - time.monotonic()))
-                except Empty:
-                    yield {"stopped": f"Not finished after {patience:g} seconds.", "verdict": TIMED_OUT}
-                    return
-                if event == {"done": True}:
-                    return
-                if event is None:
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(1)  # it may have closed only the channel
-                    _end(process)
-                    error = _last_line(errors) if patience == STARTING else ""
-                    yield {"stopped": f"The process ended with status {process.wait()}.{error}", "verdict": FAILED}
-                    return
-                if (place := str(event)) not in known:
-                    patience = timeout
-                    until = time.monotonic() + patience
-                known.add(place)
-                yield event
+            wait([living, started], return_when=FIRST_COMPLETED)
+            if living.done():
+                atexit.unregister(client._cleanup_kernel)  # nbclient does not, if the kernel does not start
+                said.seek(0)
+                lines = said.read(MAX_BYTES).decode(errors="replace").strip().splitlines()
+                raise _Lost(NOT_RUN, f"{living.exception()}. {lines[-1] if lines else ''}")
+            yield lambda source: asyncio.run_coroutine_threadsafe(execute(source), started.result())
         finally:
-            _end(process)
+            if started.done():
+                started.result().call_soon_threadsafe(over.set)
+            else:
+                over.set()
 
 
 @contextmanager
@@ -303,40 +423,36 @@ def _folder() -> Iterator[str]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _last_line(errors: BinaryIO) -> str:
-    errors.seek(0)
-    lines = errors.read(LINE).decode(errors="replace").strip().splitlines()
-    return f" Its last error: {lines[-1]}" if lines else ""
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise an error here after so many seconds, where the system has such a clock: not on Windows, not in threads."""
+
+    def late(*given: object) -> None:
+        raise _Late
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
-def _talk(process: Any, job: bytes, password: bytes, events: Queue[dict | None]) -> None:
-    """Send the job, and pass on the lines that begin with the password; anything else comes from a cell."""
-    with suppress(OSError, ValueError):  # the process died early, or the channel is closed
-        process.stdin.write(job)
-        process.stdin.close()
-        while line := process.stdout.readline(LINE):
-            if line.startswith(password):
-                with suppress(ValueError, RecursionError):
-                    events.put(json.loads(line[len(password) :]))
-    events.put(None)
-    process.stdout.close()
-
-
-def _end(process: subprocess.Popen) -> None:
-    """Kill a process and everything that it has started."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
+def _knock(port: int) -> None:
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port)).close()
 
 
 def table(grades: Sequence[Grade]) -> str:
     """The grades as text: for each chapter a row for each notebook and a column for each exercise, then the failures.
 
-    >>> print(table([Grade("ada.ipynb", "machines", "even_ones", "failed", "On the empty word …")]))
+    >>> print(table([Grade("ada.ipynb", "machines", "even_ones", "failed", "On the empty word …", out_of=1)]))
     machines
-    notebook   even_ones  passed
+    notebook   even_ones  points
     ada.ipynb  failed     0 of 1
     <BLANKLINE>
     ada.ipynb, even_ones: failed. On the empty word …
@@ -347,11 +463,11 @@ def table(grades: Sequence[Grade]) -> str:
     for chapter in dict.fromkeys(g.chapter for g in grades if g.chapter):
         here = [g for g in grades if g.chapter == chapter]
         columns = list(dict.fromkeys(g.exercise for g in here))
-        rows = [["notebook", *columns, "passed"]]
+        rows = [["notebook", *columns, "points"]]
         for notebook in dict.fromkeys(g.notebook for g in here):
-            verdicts = {g.exercise: g.verdict for g in here if g.notebook == notebook}
-            right = list(verdicts.values()).count(PASSED)
-            rows.append([printable(notebook), *(verdicts.get(e, "") for e in columns), f"{right} of {len(columns)}"])
+            own = [g for g in here if g.notebook == notebook]
+            verdicts = {g.exercise: g.verdict for g in own}
+            rows.append([printable(notebook), *(verdicts.get(e, "") for e in columns), _points(own)])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
         parts.append("\n".join([chapter, *map(str.rstrip, lines)]))
@@ -368,10 +484,33 @@ def table(grades: Sequence[Grade]) -> str:
     return "\n\n".join([*parts, "\n".join(notes)]).strip("\n")
 
 
+def _points(grades: Sequence[Grade]) -> str:
+    return f"{sum(g.points for g in grades):g} of {sum(g.out_of for g in grades):g}"
+
+
+def feedback(grades: Sequence[Grade], folder: str | Path) -> None:
+    """Write a text for each notebook into a folder: its points, and for each exercise the verdict and the message.
+
+    The text on ``ada/gates.ipynb`` is ``ada/gates.txt`` there.
+
+    Chapter: :doc:`/book/teaching`.
+    """
+    for notebook in dict.fromkeys(g.notebook for g in grades):
+        own = [g for g in grades if g.notebook == notebook]
+        lines = [f"{notebook}: {_points(own)} points"]
+        for g in own:
+            about = f"{g.exercise}: {g.verdict}, {_points([g])} points" if g.exercise else g.verdict
+            lines += ["", about, *(f"  {line}" for line in g.message.split("\n"))]
+        parts = [part for part in PurePath(notebook).parts if part not in ("..", PurePath(notebook).anchor)]
+        path = Path(folder, *parts[:-1], f"{re.split(r'[.]ipynb', parts[-1], flags=re.IGNORECASE)[0]}.txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(map(printable, lines)) + "\n", encoding="utf-8")
+
+
 def write_csv(grades: Iterable[Grade], file: TextIO, header: bool = True) -> None:
     """Write the grades as CSV, one row for each exercise of each notebook.
 
-    The columns are notebook, chapter, exercise, verdict and message.
+    The columns are notebook, chapter, exercise, verdict, points, out_of and message.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -379,8 +518,8 @@ def write_csv(grades: Iterable[Grade], file: TextIO, header: bool = True) -> Non
     if header:
         rows.writerow(COLUMNS)
     for g in grades:
-        cells = (getattr(g, column) for column in COLUMNS)
-        rows.writerow([_cell(cell) for cell in cells])
+        cells = [getattr(g, column) for column in COLUMNS]
+        rows.writerow([_cell(cell) if isinstance(cell, str) else f"{cell:g}" for cell in cells])
 
 
 def _cell(text: str) -> str:

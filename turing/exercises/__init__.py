@@ -76,10 +76,13 @@ def first_failure(answer: Callable[[], object]) -> str | None:
     return None if right else message
 
 
-def _judged(answer: Callable[[], object], judge: Callable[[object], str] | None = None) -> tuple[bool, str]:
+def _judged(answer: Callable[[], object]) -> tuple[bool, str]:
+    return _verdict(_name(answer), lambda: _judge(answer)(_returned(answer)))
+
+
+def _verdict(name: str, judged: Callable[[], str]) -> tuple[bool, str]:
     try:
-        name, judge = _name(answer), judge or _judge(answer)
-        return True, f"{name}: right on {judge(_returned(answer))}."
+        return True, f"{name}: right on {judged()}."
     except Wrong as wrong:
         return False, str(wrong)
     except KeyboardInterrupt:  # how the reader leaves an endless loop
@@ -128,8 +131,12 @@ def _returned(answer: Callable[[], object]) -> object:
 
 
 def _error_text(error: BaseException) -> str:
-    try:
-        message = str(error).rstrip(".")
-    except Exception:
-        message = ""
+    message = _text(error).rstrip(".")
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""

@@ -1,120 +1,168 @@
-"""The process that runs and judges the cells of one student's notebook, one after the other.
+"""The line between an answer and its judge, which are in different processes.
 
-``turing.grading`` starts it. It reads the cells from standard input and reports each event as a line of JSON on what
-was its standard output. What the cells print is discarded.
+Only plain data crosses it, as lines of JSON: numbers, text, machines as their tables, networks as their numbers. A
+function stays where it is, and the other side gets a number to call it by. So the judge's process runs nothing that a
+student wrote, and what a student's process can say is an answer, never a verdict.
 """
 
 from __future__ import annotations
 
-import builtins
 import json
-import os
+import socket
 import sys
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import Any, NoReturn
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from io import BufferedRWPair
+from numbers import Rational, Real
+from typing import Any
 
-import turing
-from turing.exercises import _error_text, _judged, _name, exercises
-from turing.grading import _defined
+from turing import formats
+from turing.exercises import Wrong, _name, _returned, _text
+from turing.exercises.weights import _plain, _short_repr
+from turing.machine import TuringMachine
+from turing.stack_machine import StackMachine, _operation_text
 
 __all__: list[str] = []  # a part of turing.grading
 
-LIGHT = {"machines", "gates"}  # chapters whose judges need no torch
-MAX_MESSAGE = 2000  # characters
+MAX_BYTES = 50_000_000  # of one message
+_asked_for: dict[str, object] = {}  # by name: what was judged last
 
 
-def main() -> NoReturn:
-    """Read a job, run its cells and report what happens; then exit, whatever the cells have left running."""
-    job = json.load(sys.stdin)
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    for number in (0, 1):
-        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+def serve(port: int, name: str) -> None:
+    """In the student's process: give the judge what the function of that name returns, and call what it asks for.
 
-    password, dumps = job["password"], json.dumps
+    Nothing is given where the notebook has no new function of that name.
+    """
+    from IPython import get_ipython
 
-    def report(**event: object) -> None:
-        channel.write(f"{password}{dumps(event)}\n")
-        channel.flush()
-
-    run(job["cells"], job["chapters"], {(number, name) for number, name in job["skip"]}, report)
-    report(done=True)
-    os._exit(0)
-
-
-def run(
-    cells: list[tuple[int, str]], chapters: list[str], skip: set[tuple[int, str]], report: Callable[..., None]
-) -> None:
-    """Run the cells and judge what they define, except for answers that are known not to finish."""
-    judges = {name: judge for chapter in chapters for name, judge in exercises(chapter).items()}
-    if {*chapters} - LIGHT:
-        for name in turing.LAZY:
-            import_module(f"turing.{name}")
-    library, shell = Library(), _shell()
-    os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # until here, errors are reported
-    names = shell.user_ns
-    for number, source in cells:
-        report(cell=number)
-        before = {name: names.get(name) for name in judges}
-        defined = _defined(source, judges)
-        for name in defined:
-            names.pop(name, None)
-        result = shell.run_cell(source, silent=True)
-        error = result.error_before_exec or result.error_in_exec
-        for name, judge in judges.items():
-            if (number, name) in skip:
-                continue
-            if name in names and names[name] is not before[name]:
-                report(judging=name)
-                passed, message = verdict(name, names[name], judge, library)
-                report(exercise=name, passed=passed, message=message[:MAX_MESSAGE])
-            elif name in defined:
-                why = f"The cell raised {_error_text(error)}." if error else f"The cell leaves no function {name}."
-                report(exercise=name, passed=False, message=why[:MAX_MESSAGE])
+    answer = get_ipython().user_ns.get(name)
+    if answer is None or answer is _asked_for.get(name):
+        return
+    _asked_for[name] = answer
+    with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rwb") as file:
+        line = Line(file)
+        with suppress(EOFError, OSError):  # the judge has seen enough
+            line.answer(lambda: _returned(_named(answer, name)), ())
+            line.wait()
 
 
-def verdict(name: str, answer: object, judge: Callable[[object], str], library: Library) -> tuple[bool, str]:
-    """Whether an answer is right, and the judge's message."""
-
-    def restored(value: object) -> str:
-        library.restore()  # the answer may have changed it when it was called
-        return judge(value)
-
+def _named(answer: Any, name: str) -> Callable[[], object]:
     if not callable(answer):
-        return False, f"{name} is an object of type {type(answer).__name__}, and a function was expected."
+        raise Wrong(f"{name} is an object of type {type(answer).__name__}, and a function was expected.")
     if _name(answer) != name:
-        return False, f"{name} is a function that was defined under the name {_name(answer)!r}. Write def {name}():."
-    library.restore()
-    try:
-        return _judged(answer, restored)
-    except KeyboardInterrupt:  # nobody can press Ctrl-C here: the answer raised it
-        return False, "Your function raised KeyboardInterrupt."
+        raise Wrong(f"{name} is a function that was defined under the name {_name(answer)!r}. Write def {name}():.")
+    return answer
 
 
-class Library:
-    """The library as it is before the first cell runs. What a notebook changes is undone before each judgement."""
+class Line:
+    """One end of the line. Errors of the types ``through`` are not told to the other end, but end the conversation."""
 
-    def __init__(self) -> None:
-        self.modules = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "turing"}
-        found = [thing for module in self.modules.values() for thing in vars(module).values()]
-        classes = [thing for thing in found if isinstance(thing, type) and thing.__module__.split(".")[0] == "turing"]
-        things = [*self.modules.values(), *dict.fromkeys(classes), builtins]
-        self.kept: list[tuple[object, Mapping[str, object]]] = [(thing, dict(vars(thing))) for thing in things]
+    def __init__(self, file: BufferedRWPair, through: tuple[type[BaseException], ...] = ()):
+        self.file, self.through = file, through
+        self.functions: list[Callable] = []
 
-    def restore(self) -> None:
-        sys.modules.update(self.modules)
-        for thing, kept in self.kept:
-            now = vars(thing)
-            for name, value in kept.items():
-                if now.get(name) is not value and name != "_":
-                    setattr(thing, name, value)
+    def answer(self, function: Callable, arguments: Any) -> None:
+        """Call a function of this end, and send what it returns or raises."""
+        try:
+            message = {"returned": self.pack(function(*arguments))}
+        except self.through:
+            raise
+        except BaseException as error:
+            message = {"raised": [type(error).__name__, _text(error)]}
+        self.file.write(json.dumps(message).encode() + b"\n")
+        self.file.flush()
 
+    def call(self, number: int, arguments: Any) -> Any:
+        """Call a function of the other end."""
+        self.file.write(json.dumps({"call": number, "arguments": self.pack(arguments)}).encode() + b"\n")
+        self.file.flush()
+        return self.wait()
 
-def _shell() -> Any:
-    """An IPython without history and tracebacks: magics work as in Colab, and an error ends only its cell."""
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
+    def wait(self) -> Any:
+        """What the other end returns next; until then, its calls are answered."""
+        while text := self.file.readline(MAX_BYTES):
+            match json.loads(text):
+                case {"returned": value}:
+                    return self.unpack(value)
+                case {"raised": [str(kind), str(message)]}:
+                    raise Wrong(message) if kind == Wrong.__name__ else type(kind, (Exception,), {})(message)
+                case {"call": int(number), "arguments": arguments}:
+                    self.answer(self.functions[number], self.unpack(arguments))
+        raise EOFError("the process of the answer has ended")
 
-    shell: Any = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
-    shell.showtraceback = shell.showsyntaxerror = shell.enable_gui = lambda *given, **options: None
-    return shell
+    def pack(self, thing: Any) -> Any:
+        """Anything as JSON: scalars and lists as they are, everything else as an object with its kind."""
+        torch = sys.modules.get("torch")  # without it there is no network
+        if thing is None or isinstance(thing, (bool, int, float, str)):
+            return thing
+        if isinstance(thing, (list, tuple, set)):
+            parts = [self.pack(part) for part in thing]
+            return parts if isinstance(thing, list) else {"tuple" if isinstance(thing, tuple) else "set": parts}
+        if isinstance(thing, Rational):
+            return {"fraction": [int(thing.numerator), int(thing.denominator)]}
+        if isinstance(thing, Real):
+            return float(thing)
+        if type(thing) is TuringMachine:  # a subclass may run differently
+            return {"machine": formats.dumps(thing, "json")}
+        if type(thing) is StackMachine:
+            rules = [[key, [value[0], *map(_operation_text, value[1:])]] for key, value in thing.rules.items()]
+            return {"stack machine": [rules, thing.initial, sorted(thing.terminal), thing.symbols]}
+        if torch and isinstance(thing, torch.nn.Module):
+            return self.pack_network(thing)
+        if hasattr(thing, "tolist"):
+            return self.pack(thing.tolist())
+        if callable(thing) and not isinstance(thing, type):
+            self.functions.append(thing)
+            return {"function": len(self.functions) - 1}
+        return {"object": [type(thing).__name__, _short_repr(thing)]}
+
+    def pack_network(self, network: Any) -> Any:
+        from turing import ir
+        from turing.construction import Construction
+        from turing.ss import StackNetwork
+
+        if isinstance(network, Construction):
+            return {"network": ir.to_dict(network)}
+        if isinstance(network, StackNetwork):
+            code, numbers = network.code, {name: p.tolist() for name, p in network.state_dict().items()}
+            options = [network.version, code.base, code.digits, network.arithmetic]
+            return {"stack network": [self.pack(network.machine), options, numbers]}
+        return _plain(network)
+
+    def unpack(self, value: Any) -> Any:
+        """What was packed at the other end."""
+        if isinstance(value, list):
+            return [self.unpack(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        match kind, content:
+            case "tuple", [*parts]:
+                return tuple(map(self.unpack, parts))
+            case "set", [*parts]:
+                return set(map(self.unpack, parts))
+            case "fraction", [int(numerator), int(denominator)]:
+                return Fraction(numerator, denominator)
+            case "machine", str(text):
+                return formats.parse(text, "json")
+            case "stack machine", [rules, initial, terminal, symbols]:
+                return StackMachine({tuple(k): tuple(v) for k, v in rules}, initial, terminal, symbols)
+            case "network", data:
+                from turing.files.dictionary import from_dict
+
+                return from_dict(data)
+            case "stack network", [machine, [version, base, digits, arithmetic], numbers]:
+                import torch
+
+                from turing.ss import StackNetwork
+
+                network = StackNetwork(self.unpack(machine), version, base, tuple(digits), arithmetic)
+                own = network.state_dict()
+                network.load_state_dict({name: torch.tensor(x, dtype=own[name].dtype) for name, x in numbers.items()})
+                return network
+            case "function", int(number):
+                return lambda *arguments: self.call(number, arguments)
+            case "object", [str(name), str(text)]:
+                return type(name, (), {"__repr__": lambda self: text})()
+        raise ValueError(f"an answer cannot be read: {_short_repr(value)}")
