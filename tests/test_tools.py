@@ -2,11 +2,13 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 import book
 from book import ROOT
@@ -75,6 +77,52 @@ def test_icons_that_no_page_shows_are_taken_out_of_the_theme():
     trim = load("trim_icons").trim
     assert trim(script, {"navicon", "sun"}) == f"x={{bars:{bars},sun:{sun}}}"
     assert trim(script, set()) == "x={}"
+
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+
+
+def jobs(path):
+    """The jobs of a workflow by name, each with the permissions that its token has."""
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    usual = workflow.get("permissions", {"contents": "write"})  # a token writes unless the workflow says otherwise
+    return {name: {"permissions": usual, **job} for name, job in workflow["jobs"].items()}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_token_that_writes_is_in_no_job_that_runs_a_dependency(path):
+    for name, job in jobs(path).items():
+        if "write" in job["permissions"].values():
+            uses = [step["uses"] for step in job["steps"] if "uses" in step]
+            assert not [action for action in uses if action.startswith("actions/setup-")], name
+            ran = "\n".join(step.get("run", "") for step in job["steps"])
+            assert not re.search(r"\b(make|pip|python3?|docker|npm)\b", ran), name
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_the_token_of_a_job_only_reads_unless_the_job_publishes(path):
+    writes = {
+        name: {key for key, value in job["permissions"].items() if value == "write"} for name, job in jobs(path).items()
+    }
+    publish = {"publish": {"pages", "id-token"}, "copies": {"contents"}, "release": {"contents", "actions"}}
+    assert {name: kinds for name, kinds in writes.items() if kinds} == (publish if path.stem == "book" else {})
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_checkout_leaves_its_token_behind_for_what_runs_next(path):
+    steps = [step for job in jobs(path).values() for step in job["steps"]]
+    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkouts
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_action_is_pinned_by_its_commit_with_its_version_beside_it(path):
+    used = re.findall(r"uses: (\S+)(.*)", path.read_text(encoding="utf-8"))
+    assert used
+    for action, version in used:
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", version), action
 
 
 @pytest.mark.slow
