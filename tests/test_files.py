@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -19,11 +20,12 @@ from book import ROOT
 from turing import construction, ir
 from turing.adders import HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
 from turing.attention import Attention, Lookup
+from turing.cli import main
 from turing.construction import Construction
 from turing.dnf import DNF, Transition
 from turing.exact import Exact
 from turing.files import load, loads, save
-from turing.files.dictionary import MAX_COMPILED, MAX_PLAIN, from_dict
+from turing.files.dictionary import MAX_NUMBERS, MAX_PLAIN, from_dict
 from turing.gates import AND, XOR, Layer, Readout
 from turing.ir import Loop, to_dict
 from turing.layout import Layout, state_vector
@@ -423,7 +425,7 @@ def changed(name: str, *path, value) -> dict:
         ("and", [*WEIGHT, "shape"], [1, -2], r"weights.weight.shape\[1\] should be an integer from 0 to"),
         ("and", [*WEIGHT, "shape"], [0, 10**30], r"weights.weight.shape\[1\] should be an integer from 0 to"),
         ("and", [*WEIGHT, "shape"], [10**4] * 2, f"ask for 100,000,001 numbers, and at most {MAX_PLAIN:,} are read"),
-        ("bb2", [*ADDED, "shape"], [10**9], f"ask for 1,000,017,188 numbers, and at most {MAX_COMPILED:,} are read"),
+        ("bb2", [*ADDED, "shape"], [10**9], f"ask for 1,000,017,188 numbers, and at most {MAX_NUMBERS:,} are read"),
         ("bb2", [*ADDED, "shape"], [24, 1], r"pipeline.v.bias.shape should be \[24\], and \[24, 1\] was found"),
         ("bb2", [*ADDED, "denominator"], 2, "pipeline.v.bias.denominator should be 1, and 2 was found"),
         ("and", [*BIAS, "denominator"], 0, "denominator should be an integer from 1 up, and 0 was found"),
@@ -831,28 +833,124 @@ def test_a_machine_that_would_fill_the_memory_is_refused(tmp_path):
     delta = {(q, "_"): (q, f"a{k}", 1) for k, q in enumerate(names)}
     big = turing.TuringMachine(delta, "q0", {"end"}, "_", alphabet=["_", *(f"a{k}" for k in range(1000))])
     data["machine"] = json.loads(big.dumps("json"))
-    with pytest.raises(ValueError, match=r"takes a matrix of .* weights, and at most 50,000,000 are built"):
+    with pytest.raises(
+        ValueError, match=r"takes 1\d,\d+,\d+,\d+ numbers in wcm21 with ripple adder, and at most 120,000"
+    ):
         from_dict(data)
 
 
 @pytest.mark.parametrize(
-    ("version", "changes", "message"),
+    ("states", "version", "changes", "message"),
     [
-        (2, {"weights": {}}, 'the weights "pipeline.adder0.0.bias" are missing'),
-        (2, {"weights": {}, "modules": []}, "modules should have at least one module"),
-        (2, {}, "its weights are 17,212 numbers, and its machine with these options needs more"),
-        (1, {"weights": {}}, "its weights are 0 numbers, and its machine with these options needs more"),
+        (6000, 2, {"weights": {}}, 'the weights "pipeline.adder0.0.bias" are missing'),
+        (6000, 2, {"weights": {}, "modules": []}, "modules should have at least one module"),
+        (1000, 2, {}, "its weights are 17,212 numbers, and its machine with these options needs more"),
+        (1000, 1, {"weights": {}}, "its weights are 0 numbers, and its machine with these options needs more"),
+        (6000, 2, {}, "<TuringMachine: 6,001 states, 1 symbol, 6,000 rules> takes "),
+        (6000, 1, {"weights": {}}, "<TuringMachine: 6,001 states, 1 symbol, 6,000 rules> takes "),
     ],
 )
-def test_a_machine_with_more_weights_than_its_file_does_not_fill_the_memory(version, changes, message):
-    names = [f"q{k}" for k in range(6000)]
+def test_a_machine_with_more_weights_than_its_file_does_not_fill_the_memory(states, version, changes, message):
+    names = [f"q{k}" for k in range(states)]
     delta = {(q, "_"): (names[k - 1], "_", 1) for k, q in enumerate(names)}
     machine = json.loads(turing.TuringMachine(delta, "q0", {"end"}, "_").dumps("json"))
     text = json.dumps(SMALL | {"version": version, "dtype": "float32", "machine": machine} | changes)
-    code = f"import resource, sys, turing; resource.setrlimit(resource.RLIMIT_AS, ({6 * 10**9},) * 2)\n"
-    code += "turing.files.loads(sys.stdin.read())"
-    ran = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True)
-    assert f"ValueError: This network file is damaged: {message}" in ran.stderr
+    code = "turing.files.loads(sys.stdin.read())"
+    error, peak = within_memory(code, text)
+    assert f"ValueError: This network file is damaged: {message}" in error
+    assert peak < 200_000_000
+
+
+def within_memory(code: str, text: str = "") -> tuple[str, int]:
+    """The error of some code, and how many bytes it took beyond what importing everything takes."""
+    before = (
+        "import resource, sys, turing, turing.files.dictionary\nfrom turing import TuringMachine\nturing.ss, turing.wcm"
+    )
+    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
+    body = f"{before}\nbegun = {peak}\ntry:\n    {code}\nfinally:\n    print({peak} - begun)"
+    ran = subprocess.run([sys.executable, "-c", body], input=text, capture_output=True, text=True)
+    return ran.stderr, int(ran.stdout) * 1024
+
+
+RING = (
+    "TuringMachine({{(f'q{{k}}', a): (f'q{{(k + 1) % {0}}}', a, 1) for k in range({0}) for a in '{1}'}}, 'q0', (), '0')"
+)
+
+
+@pytest.mark.parametrize(
+    ("states", "symbols", "construction", "message"),
+    [
+        (
+            6000,
+            "0",
+            "'wcm21', T=100",
+            "takes 2,375,194,693 numbers in wcm21 with ripple adder, and at most 120,000,000",
+        ),
+        (
+            6000,
+            "0",
+            "'wcm21', T=100, adder='lookahead'",
+            "numbers in wcm21 with lookahead adder, and at most 120,000,000",
+        ),
+        (1100, "0123", "'ss95'", "numbers or more in four layers, and at most 120,000,000 are built"),
+        (1100, "0123", "'ss95-realtime'", "neurons or more, each with a weight for each, and at most 6,000 are built"),
+        (150, "0123", "'ss95-realtime'", "takes 21,608 neurons, each with a weight for each, and at most 6,000 are"),
+    ],
+)
+def test_a_network_that_would_fill_the_memory_is_refused_before_anything_is_allocated(
+    states, symbols, construction, message
+):
+    error, peak = within_memory(f"turing.compile({RING.format(states, symbols)}, {construction})")
+    assert message in error
+    assert peak < 100_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("states", "construction", "most"), [(150, "'ss95-realtime'", 500_000_000), (1100, "'ss95'", 1_100_000_000)]
+)
+def test_a_large_network_takes_little_more_memory_than_its_numbers(states, construction, most):
+    error, peak = within_memory(f"turing.compile({RING.format(states, '01')}, {construction})")
+    assert not error
+    assert peak < most
+
+
+@pytest.mark.parametrize(
+    ("construction", "options"),
+    [
+        ("wcm21", {"T": 1}),
+        ("wcm21", {"T": 100}),
+        ("wcm21", {"T": 9, "bits": 9}),
+        ("ss95", {}),
+        ("ss95", {"arithmetic": "float32"}),
+    ],
+)
+def test_the_size_that_is_checked_is_the_number_of_numbers(construction, options, monkeypatch):
+    machine = zoo["balanced_parentheses"]
+    numbers = sum(tensor.values.numel() for tensor in turing.compile(machine, construction, **options).ir().numbers())
+    monkeypatch.setattr("turing.arguments.MAX_NUMBERS", numbers)
+    turing.compile(machine, construction, **options)
+    monkeypatch.setattr("turing.arguments.MAX_NUMBERS", numbers - 1)
+    with pytest.raises(ValueError, match=f"takes {numbers:,} numbers in"):
+        turing.compile(machine, construction, **options)
+
+
+def test_the_command_line_says_in_one_line_that_a_network_would_fill_the_memory(tmp_path, capsys):
+    rules = {(f"q{k}", "0"): (f"q{(k + 1) % 6000}", "0", 1) for k in range(6000)}
+    file = tmp_path / "machine.json"
+    file.write_text(turing.TuringMachine(rules, "q0", (), "0").dumps("json"))
+    assert main(["run", str(file), "", "--network", "wcm21", "--T", "100"]) == 2
+    error = capsys.readouterr().err
+    assert re.fullmatch(r"turing: <TuringMachine: 6,000 states.* takes .* numbers in wcm21 .* symbols\.\n", error)
+
+
+def test_the_command_line_says_in_one_line_that_torch_has_run_out_of_memory():
+    code = "import resource, sys, torch, turing, turing.construction, turing.cli; turing.wcm, turing.ss\n"
+    code += "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + 150_000_000\n"
+    code += "resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
+    code += "sys.exit(turing.cli.main(['run', 'universal', '', '--network', 'ss95']))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (2, "turing: There is not enough memory for this.\n")
 
 
 # Arguments.

@@ -5,7 +5,7 @@ import json
 import pickle
 import re
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from machines import machines_and_words
 
 import turing
+from turing.arguments import MAX_NUMBERS
 from turing.cantor import Cantor, DepthError
 from turing.cli import main
 from turing.machine import TuringMachine
 from turing.ss import Guard, StackNetwork
-from turing.ss.four import MAX_WEIGHTS
 from turing.ss.network import CLEAR
 from turing.ss.realtime import factors
 from turing.stack_machine import StackMachine, TwoStacks, balanced
@@ -299,20 +299,23 @@ def ring(size: int) -> StackMachine:
 
 
 def test_four_layers_that_would_fill_the_memory_are_refused_before_they_are_built():
-    machine = ring(2400)
-    assert (len(machine.states), len(machine.rules)) == (2400, 9 * 2400)
-    largest = (2400 + 8) * (9 * 2400 + 8)
-    message = f"21600 rules> takes a matrix of up to {largest:,} weights, and at most {MAX_WEIGHTS:,} are built"
-    with pytest.raises(ValueError, match=rf"In four layers <StackMachine: .*{message}\. Take a machine with fewer"):
+    machine = ring(2500)
+    assert (len(machine.states), len(machine.rules)) == (2500, 9 * 2500)
+    widths = [2500 + 2, 2500 + 6, 22500 + 6, 2500 + 8, 2500 + 2]
+    numbers = sum((before + 1) * after for before, after in pairwise(widths))
+    message = f"22500 rules> takes {numbers:,} numbers in four layers, and at most {MAX_NUMBERS:,} are built"
+    with pytest.raises(
+        ValueError, match=rf"^<StackMachine: .*{message}\. Take a machine with fewer states or symbols\.$"
+    ):
         StackNetwork(machine)
-    with pytest.raises(ValueError, match=f'up to {(9 * 800 + 8) ** 2:,} weights, .* or weights="closed"\\.'):
+    with pytest.raises(ValueError, match=r'numbers in four layers, .* or weights="closed"\.$'):
         StackNetwork(ring(800), weights="least squares")
     assert StackNetwork(ring(20)).run(max_steps=45).state == "s5"
 
 
 def test_the_universal_machine_fits_into_four_layers():
     two = TwoStacks(zoo["universal"]).machine
-    assert 40_000_000 < (len(two.states) + 8) * (len(two.rules) + 8) <= MAX_WEIGHTS
+    assert 80_000_000 < 2 * (len(two.states) + 8) * (len(two.rules) + 8) <= MAX_NUMBERS
 
 
 @pytest.mark.parametrize("name", ["F4", "F1"])

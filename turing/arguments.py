@@ -11,6 +11,8 @@ from typing import Any
 
 __all__: list[str] = []  # for the library's own modules
 
+MAX_NUMBERS = 120_000_000  # of a compiled network: a gigabyte; the universal machine in SS95 has 106,743,646
+
 
 def integer(name: str, value: Any, minimum: int, maximum: int | None = None, *, what: str = "") -> int:
     """The value as an int, if it is an integer within the limits. NumPy's integers are accepted, and bools are not.
@@ -42,6 +44,22 @@ def step_limit(max_steps: int) -> int:
     ValueError: max_steps must be an integer of at least 0, and -1 was given.
     """
     return integer("max_steps", max_steps, 0)
+
+
+def network_size(machine: str, where: str, numbers: int, advice: str = "") -> None:
+    """Raise if a network would have more numbers than are built. It is called before the first one is allocated.
+
+    >>> network_size("The machine", "in wcm21", 10**9)
+    Traceback (most recent call last):
+    ...
+    ValueError: The machine takes 1,000,000,000 numbers in wcm21, and at most 120,000,000 are built. \
+Take a machine with fewer states or symbols.
+    """
+    if numbers > MAX_NUMBERS:
+        raise ValueError(
+            f"{machine} takes {numbers:,} numbers {where}, and at most {MAX_NUMBERS:,} are built. "
+            f"Take a machine with fewer states or symbols{advice}."
+        )
 
 
 def word(value: Iterable[str]) -> str | tuple[str, ...]:

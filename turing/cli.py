@@ -72,7 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, ArithmeticError, OSError, ImportError) as error:
         print(f"turing: {arguments.printable(str(error))}", file=sys.stderr)
         return BAD_INPUT
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):  # as torch says it
+            raise
         print("turing: There is not enough memory for this.", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ Chapter: :doc:`/book/research`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, ClassVar, NamedTuple
@@ -49,8 +49,9 @@ class Rational(nn.Module):
 
     In exact arithmetic the parameters are ``numerators`` and ``bias_numerators``, integers over one ``denominator``,
     and ``weight`` and ``bias`` are these as floats; otherwise ``weight`` and ``bias`` are the parameters. ``rows``
-    gives for each place written the places read, with their weights; ``None`` is the bias. Places in ``last`` are
-    added after all others: where the rest are integers, their sum is exact in any order.
+    gives for each place written the places read, with their weights; ``None`` is the bias. It may be an iterator of
+    such pairs, so that not all rows are in memory at once. Places in ``last`` are added after all others: where the
+    rest are integers, their sum is exact in any order.
 
     >>> third = Rational(Layout(x=1), Layout(y=1), {0: {0: Fraction(1, 3), None: 1}}, "none")
     >>> third(Exact([1])), third.numerators.tolist(), third.denominator
@@ -66,7 +67,7 @@ class Rational(nn.Module):
         self,
         before: Layout,
         after: Layout,
-        rows: Mapping[int, Mapping[int | None, Fraction | int]],
+        rows: Mapping[int, Row] | Iterable[tuple[int, Row]],
         activation: str = "clamp",
         last: Sequence[int] = (),
         arithmetic: str = "exact",
@@ -78,23 +79,13 @@ class Rational(nn.Module):
                 f"{activation!r} and {arithmetic!r} were given."
             )
         self.layouts, self.last, self.activation = [before, after], list(last), activation
-        entries = [(i, j, value) for i, row in rows.items() for j, value in row.items()]
-        self.denominator = lcm(1, *{value.denominator for _, _, value in entries})
-        numbers = torch.zeros(after.width, before.width + 1, dtype=torch.int64)  # the last column is the bias
-        if entries:
-            i, j, values = zip(*entries, strict=True)
-            columns = [before.width if place is None else place for place in j]
-            numerators = [int(value * self.denominator) for value in values]
-            if max(map(abs, numerators)) >= 2**63:
-                raise ValueError(f"This base asks for a weight of {max(map(abs, numerators)):,}. Take a smaller one.")
-            numbers[list(i), columns] = torch.tensor(numerators)
-        parts = numbers[:, :-1].contiguous(), numbers[:, -1].contiguous()
+        self.denominator, parts = _numerators(before.width, after.width, rows)
         self._sparse: _Sparse | None = None
         if arithmetic == "exact":
             self.numerators, self.bias_numerators = (nn.Parameter(part, requires_grad=False) for part in parts)
         else:
-            weight, bias = (part.to(torch.float64) / self.denominator for part in parts)
-            self.weight, self.bias = (nn.Parameter(part.to(TYPES[arithmetic])) for part in (weight, bias))
+            floats = (part.to(torch.float64).div_(self.denominator).to(TYPES[arithmetic]) for part in parts)
+            self.weight, self.bias = map(nn.Parameter, floats)
 
     def __getattr__(self, name: str) -> Any:
         if name in DERIVED and "numerators" in self._parameters:
@@ -199,6 +190,26 @@ class Rational(nn.Module):
     def extra_repr(self) -> str:
         before, after = self.layouts
         return f"{before.width} → {after.width}, {self.activation}"
+
+
+def _numerators(
+    before: int, after: int, rows: Mapping[int, Row] | Iterable[tuple[int, Row]]
+) -> tuple[int, tuple[Tensor, Tensor]]:
+    """The least common denominator of all weights, and weights and biases over it."""
+    weight, bias = torch.zeros(after, before, dtype=torch.int64), torch.zeros(after, dtype=torch.int64)
+    over, largest = 1, Fraction(0)
+    for i, row in rows.items() if isinstance(rows, Mapping) else rows:
+        more = lcm(over, *{value.denominator for value in row.values()}) // over
+        over, largest = over * more, max([largest, *map(abs, row.values())])
+        if largest * over >= 2**63:
+            raise ValueError(f"This base asks for a weight of {int(largest * over):,}. Take a smaller one.")
+        if more > 1:
+            weight *= more
+            bias *= more
+        numerators = {j: int(value * over) for j, value in row.items()}
+        bias[i] = numerators.pop(None, 0)
+        weight[i, list(numerators)] = torch.tensor(list(numerators.values()), dtype=torch.int64)
+    return over, (weight, bias)
 
 
 class Norm(nn.Module):

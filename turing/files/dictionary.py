@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from turing import ir
+from turing.arguments import MAX_NUMBERS
 from turing.construction import Construction, compile, constructions
 from turing.files.integrity import digest
 from turing.files.stored import MAX_SIZE, TYPES, Field, Stored, shown
@@ -29,7 +30,6 @@ __all__ = ["describe", "from_dict"]
 
 VERSIONS = (1, ir.VERSION)
 MAX_PLAIN = 2_000_000  # numbers of a network of plain layers: a few damaged digits should not fill the memory
-MAX_COMPILED = 200_000_000  # numbers of a compiled network; the universal machine in SS95 has 106,743,646
 MAPS = ("query", "key", "value", "write")
 INSTEAD = "network.state_dict() can be saved with safetensors.torch.save_file."
 
@@ -69,7 +69,7 @@ def describe(
 
 
 def _limit(compiled: bool) -> int:
-    return MAX_COMPILED if compiled else MAX_PLAIN
+    return MAX_NUMBERS if compiled else MAX_PLAIN
 
 
 def _check_compiled(network: Construction, numbers: list[ir.Numbers]) -> None:

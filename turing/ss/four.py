@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import torch
 
+from turing.arguments import network_size
 from turing.cantor import Cantor
 from turing.layout import Layout
 from turing.modules import Rational, Row, Rows
 from turing.stack_machine import EMPTY, StackMachine
 
 OPERATIONS = ("noop", "push0", "push1", "pop")
-MAX_WEIGHTS = 50_000_000  # in a matrix: each takes 8 bytes
 
 
 def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Rational]:
@@ -23,14 +24,13 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     rules = list(machine.rules.items())
-    wide, long = len(machine.states) + 4 * p, max(len(rules), len(machine.states)) + 4 * p
-    largest = long * (wide if weights == "closed" else long)
-    if largest > MAX_WEIGHTS:
-        raise ValueError(
-            f"In four layers {machine!r} takes a matrix of up to {largest:,} weights, and at most "
-            f"{MAX_WEIGHTS:,} are built. Take a machine with fewer states or symbols"
-            + ("." if weights == "closed" else ', or weights="closed".')
-        )
+    states = len(machine.states)
+    widths = [states + p, states + 3 * p, len(rules) + 3 * p, states + 4 * p, states + p]
+    numbers = sum(after * (before + 1) for before, after in pairwise(widths))
+    if weights == "closed":
+        network_size(repr(machine), "in four layers", numbers)
+    else:  # the equations that are solved, with what solving them takes
+        network_size(repr(machine), "in four layers", numbers + 3 * len(rules) ** 2, ', or weights="closed"')
     column = Layout(st=machine.states, q=p)
     seen = column + Layout(one=p, some=p)
     detected = Layout(rule=[rule_name(key) for key, _ in rules], q=p, one=p, some=p)

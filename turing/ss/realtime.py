@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -10,12 +10,21 @@ import torch
 
 from turing.cantor import Cantor
 from turing.layout import Layout
-from turing.modules import Rational, Row, Rows
+from turing.modules import Rational, Row
 from turing.ss.four import OPERATIONS, operation_name, solved
 from turing.stack_machine import StackMachine
 
 START = "start"
 MAX_NEURONS = 6_000  # 36 million weights
+
+
+def check_neurons(machine: str, neurons: int, or_more: str = "") -> None:
+    """Raise if one layer would have more neurons than are built."""
+    if neurons > MAX_NEURONS:
+        raise ValueError(
+            f"In one layer {machine} takes {neurons:,} neurons{or_more}, each with a weight for each, and at most "
+            f"{MAX_NEURONS:,} are built. Take four layers."
+        )
 
 
 def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
@@ -72,11 +81,7 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
     levels = list(product(range(3), repeat=p))
     top = (None, *machine.symbols)
     column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
-    if column.width > MAX_NEURONS:
-        raise ValueError(
-            f"In one layer {machine!r} takes {column.width:,} neurons, each with a weight for each, and "
-            f"at most {MAX_NEURONS:,} are built. Take four layers."
-        )
+    check_neurons(repr(machine), column.width)
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
     def add(row: Row, terms: Mapping, factor: Fraction | int = 1) -> Row:
@@ -109,9 +114,8 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
             add(chosen[target], exactly(k, u))
     else:
         every = list(product(range(len(classes)), levels))
-        features = torch.tensor(
-            [[float(k == n and all(map(int.__ge__, u, v))) for n, v in every] for k, u in every], dtype=torch.float64
-        )
+        at_least = torch.tensor([[float(all(map(int.__ge__, u, v))) for v in levels] for u in levels])
+        features = torch.kron(torch.eye(len(classes)), at_least)
         wanted = [{follows[here]: 1} if here in follows else {} for here in every]
         for here, effect in zip(every, solved(features, wanted, len(classes)), strict=True):
             for target, value in effect.items():
@@ -132,20 +136,24 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
             return add(add(add({}, stack[i], b), some[i], -d0), one[i], d0 - d1)
         return add({None: Fraction((d0, d1)[name == "push1"], b)}, stack[i], Fraction(1, b))
 
-    rows: Rows = {}
-    for i, name in product(range(p), OPERATIONS):
-        row = rows[column[name][i]] = line(i, name)
-        for k, (_, *operations) in enumerate(classes):
-            if operations[i] != name:
-                add(row, chosen[k], -b if name == "pop" else -1)  # b times an empty stack's roundings may be above 1
-    factor = {v: factors(code, v) for v in levels}
-    for (k, (_, *operations)), (v, c) in product(enumerate(classes), factor.items()):
-        far = 1 + sum(c) * b * b  # also above what an empty stack's roundings come to
-        least = sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
-        row = rows[det[k, v]] = {None: 1 - far - least + margin(code, v, c)}
-        add(row, chosen[k], far)
-        for i, name in enumerate(operations):
-            if c[i]:
-                add(row, line(i, name), c[i] * b)
+    def rows() -> Iterator[tuple[int, Row]]:
+        for i, name in product(range(p), OPERATIONS):
+            row = line(i, name)
+            for k, (_, *operations) in enumerate(classes):
+                if operations[i] != name:
+                    # b times an empty stack's roundings may be above 1
+                    add(row, chosen[k], -b if name == "pop" else -1)
+            yield column[name][i], row
+        factor = {v: factors(code, v) for v in levels}
+        for (k, (_, *operations)), (v, c) in product(enumerate(classes), factor.items()):
+            far = 1 + sum(c) * b * b  # also above what an empty stack's roundings come to
+            least = sum(ci * (0, d0, d1)[level] for ci, level in zip(c, v, strict=True))
+            row = {None: 1 - far - least + margin(code, v, c)}
+            add(row, chosen[k], far)
+            for i, name in enumerate(operations):
+                if c[i]:
+                    add(row, line(i, name), c[i] * b)
+            yield det[k, v], row
+
     last = [column[name][i] for name in OPERATIONS for i in range(p)]
-    return {"step": Rational(column, column, rows, last=last, arithmetic=code.arithmetic)}
+    return {"step": Rational(column, column, rows(), last=last, arithmetic=code.arithmetic)}

@@ -13,6 +13,7 @@ from turing.construction import Construction, Expectation, Reading, State, regis
 from turing.machine import Configuration, TuringMachine
 from turing.ss.four import operation_name
 from turing.ss.network import CLEAR, Guard, StackNetwork
+from turing.ss.realtime import check_neurons
 from turing.ss.specification import near, specification
 from turing.stack_machine import StackConfiguration, TwoStacks
 
@@ -49,6 +50,12 @@ class SS95(Construction):
         super().__init__()
         if not isinstance(machine, TuringMachine):
             raise TypeError(f"A TuringMachine is compiled here, and {machine!r} was given.")
+        # The two stacks alone may fill the memory: a rule makes six of theirs or more, and a result a class or more.
+        pairs, rules = len(machine.states) * len(machine.symbols), machine.delta
+        if self.version == 4:
+            arguments.network_size(repr(machine), "or more in four layers", 12 * pairs * len(rules))
+        else:
+            check_neurons(repr(machine), 9 * len(set(rules.values())), " or more")
         self.machine, self.two = machine, TwoStacks(machine)
         pair: Any = tuple(digits) if isinstance(digits, list) else digits  # as they come from a file
         if base is None and pair is None and self.version == 1:

@@ -135,6 +135,16 @@ class Assemble(Readout):
         self.layouts = [before, layout]
 
 
+def numbers(machine: TuringMachine, layout: Layout) -> int:
+    """How many numbers the modules before and after the heads have, with the transition that they are made of."""
+    states, symbols, bits, width = len(machine.states), len(machine.symbols), len(layout.pos1), layout.width
+    pairs = states * symbols
+    detect, carry, choose = pairs + 2 * bits, states + symbols + 2 + 6 * bits, states + 3 * symbols + bits + 3
+    transition = (width + pairs) * (width + 1) + width * (width + pairs + 1)
+    before = detect * (width + 1) + carry * (detect + 1) + width * (carry + 1)
+    return transition + before + choose * (width + 1) + width * (choose + 1)
+
+
 def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules before the heads, by name.
 

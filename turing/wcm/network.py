@@ -21,7 +21,6 @@ from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWritt
 __all__ = ["WCM21", "CapacityError"]
 
 ADDERS = {"ripple": pipeline, "lookahead": lookahead}  # the modules before and after the heads
-MAX_WEIGHTS = 50_000_000  # in a matrix
 MAX_BITS = 64  # a slip of the finger should not fill the memory
 STEPS = {"torch": 1_000, "indexed": 1_000_000, "native": 100_000_000}  # to compile for, unless a run says otherwise
 UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of them
@@ -71,12 +70,8 @@ class WCM21(Construction):
         if not isinstance(adder, str) or adder not in ADDERS:
             raise ValueError(f"An adder is one of {', '.join(ADDERS)}, and {adder!r} was given.")
         self.layout = layout = state_vector(machine, self.bits)
-        largest = len(machine.states) * len(machine.symbols) * layout.width
-        if largest > MAX_WEIGHTS:
-            raise ValueError(
-                f"{machine!r} takes a matrix of {largest:,} weights, and at most {MAX_WEIGHTS:,} are built. "
-                f"Take a machine with fewer states or symbols."
-            )
+        size = ADDERS[adder].numbers(machine, layout) + _numbers_of_heads(machine, layout)
+        arguments.network_size(repr(machine), f"in wcm21 with {adder} adder", size)
         self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
         options: dict[str, Any] = {"kappa": kappa, "average": average}
         self.pipeline = nn.ModuleDict(
@@ -236,6 +231,13 @@ class WCM21(Construction):
                 f"Compile it with T={limit}."
             )
         return limit
+
+
+def _numbers_of_heads(machine: TuringMachine, layout: Layout) -> int:
+    width, bits, symbols = layout.width, len(layout.pos1), len(machine.symbols)
+    compared = [bits, *(2 * bits - j for j in range(bits)), bits, bits]
+    fetched = [1] * (bits + 1) + [symbols] * 2
+    return sum((2 * width + 3) * (n + 1) + (2 * width + 2) * d + width for n, d in zip(compared, fetched, strict=True))
 
 
 def _plain(number: Any) -> Any:

@@ -213,6 +213,15 @@ class CombineSymbols(Layer):
         self.layouts = [layout, layout]
 
 
+def numbers(machine: TuringMachine, layout: Layout) -> int:
+    """How many numbers the modules before and after the heads have."""
+    pairs, bits = len(machine.states) * len(machine.symbols), len(layout.pos1)
+    narrow, wide = layout.width, layout.width + bits
+    transition = (narrow + pairs) * (narrow + 1) + narrow * (narrow + pairs + 1)
+    adders = 8 * bits * wide * (wide + 1)
+    return transition + wide * (narrow + 1) + adders + narrow * (wide + 1) + 3 * narrow * (narrow + 1)
+
+
 def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules before the heads, by name.
 
