@@ -977,6 +977,15 @@ def test_the_command_line_says_in_one_line_that_torch_has_run_out_of_memory():
             "loads takes the text of a file as a string, and None was given. turing.load",
         ),
         (lambda: turing.files.loads(b"{}"), "loads takes the text of a file as a string, and b'{}' was given"),
+        (
+            lambda: zoo["bb2"].rename(None),
+            "States are renamed by a dictionary from old names to new ones, and None was",
+        ),
+        (lambda: zoo["bb2"].rename({}, ["0"]), r"Symbols are renamed by a dictionary .* and \['0'\] was given"),
+        (lambda: turing.formats.dumps([]), r"A TuringMachine is written as text, and \[\] was given"),
+        (lambda: turing.formats.fit(None, "morphett"), "A TuringMachine is written as text, and None was given"),
+        (lambda: turing.source(5), "source shows a class, a function or a module of this library, .* and 5 was given"),
+        (lambda: turing.source(json.dumps), "source shows .* of this library, .* and <function dumps"),
     ],
 )
 def test_an_argument_of_another_type_is_answered_with_what_was_expected(call, message):
@@ -1015,3 +1024,62 @@ def test_another_ending_is_answered_with_one_that_works(name, told, tmp_path):
     message = f"saved as JSON, safetensors or ONNX, and the name '{name}' was given. Use '{told}'"
     with pytest.raises(ValueError, match=message):
         save(AND(2), name)
+
+
+@pytest.mark.parametrize("cells", ["x", 1.5, -1, True])
+def test_a_number_of_cells_that_is_none_is_refused(cells):
+    with pytest.raises(ValueError, match=f"^cells must be an integer of at least 0, and {cells!r} was given"):
+        turing.compile(zoo["bb2"], "wcm21", T=8).run(engine="native", cells=cells)
+
+
+EVERY = pytest.mark.parametrize(
+    ("construction", "options"),
+    [("wcm21", {"T": 8}), ("ss95", {}), ("ss95-realtime", {"arithmetic": "float32"})],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+
+
+@EVERY
+def test_a_network_without_numbers_says_so(construction, options, tmp_path):
+    net = turing.compile(zoo["bb2"], construction, **options).to("meta")
+    for use in (
+        net.run,
+        lambda: list(net.trace()),
+        lambda: net.run_batch([""]),
+        lambda: next(net.vectors([""])),
+        lambda: turing.verify(net, net.machine, [""]),
+        lambda: turing.show(net),
+        lambda: net.save(tmp_path / "net.json"),
+    ):
+        with pytest.raises(TypeError, match=r"is on the device meta, where tensors have no numbers\. Compile"):
+            use()
+
+
+@pytest.mark.parametrize("engine", ["torch", "indexed", "native"])
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.complex64])
+@pytest.mark.filterwarnings("ignore:Complex modules", "ignore:Casting complex")
+def test_a_network_of_a_type_that_nothing_computes_in_is_not_run(dtype, engine, tmp_path):
+    net = turing.compile(zoo["bb2"], "wcm21", T=8).to(dtype)
+    message = rf"transition.0.weight is of {dtype}, and networks here are of float32, .*\. Convert it, such as with"
+    for use in (lambda: net.run(engine=engine), lambda: net.rollout("", 1), lambda: net.save(tmp_path / "net.json")):
+        with pytest.raises(TypeError, match=message):
+            use()
+    assert net.to(torch.float32).run().steps == 6
+
+
+@EVERY
+def test_forward_and_start_say_what_they_take(construction, options):
+    net = turing.compile(zoo["bb2"], construction, **options)
+    for wrong in ("x", None, 5, [1.0]):
+        with pytest.raises(TypeError, match=r"^forward takes a column, as network\.initial\(word\) gives it, and "):
+            net(wrong)
+    for wrong in (torch.zeros(3), Exact([1, 2, 3])):
+        with pytest.raises(
+            ValueError, match=f"^This network takes vectors of width {net.layout.width}, and 3 was given"
+        ):
+            net(wrong)
+    with pytest.raises(TypeError, match=r"^history is the earlier columns: .* Given: 'x'\.$"):
+        net(net.initial(""), "x")
+    for wrong, message in (([], "an empty one"), (None, "None"), ("01", "the single word '01'")):
+        with pytest.raises(ValueError, match=f"^A list of words is expected, and {message} was given"):
+            net.start(wrong)

@@ -141,7 +141,11 @@ class Construction(nn.Module):
 
         Chapter: :doc:`/book/wcm21`.
         """
+        self.check_types()
         self.forget()
+        words = arguments.words(words)
+        if not words:
+            raise ValueError("A list of words is expected, and an empty one was given.")
         if not self._batches:
             return State(self.initial(words[0]), self.encode(words[0]))
         tapes = [tape for word in words if (tape := self.encode(word)) is not None]
@@ -199,6 +203,7 @@ class Construction(nn.Module):
 
         Chapter: :doc:`/book/wcm21`.
         """
+        self._check_columns(column, history)
         if self.loop.state != "column":
             for module in self.pipeline.values():
                 column = module(column)
@@ -213,6 +218,24 @@ class Construction(nn.Module):
         if history is not None:
             columns = torch.cat([history, columns], dim=-2)
         return self.next_columns(columns, tape)[..., -1, :]
+
+    def _check_columns(self, column: Any, history: Any) -> None:
+        cells = self.loop.state == "cells"
+        if not isinstance(column, (Tensor, list if cells else Exact)):
+            what = "a row of cells" if cells else "a column"
+            raise TypeError(f"forward takes {what}, as network.initial(word) gives it, and {column!r} was given.")
+        if (
+            not cells
+            and history is not None
+            and not isinstance(history, Tensor if isinstance(column, Tensor) else list)
+        ):
+            raise TypeError(
+                f"history is the earlier columns: a tensor, or a list of exact vectors. Given: {history!r}."
+            )
+        row = column[0] if isinstance(column, list) and column else column
+        width = (row.shape or [0])[-1] if isinstance(row, Tensor) else len(row)
+        if width != self.layout.width:
+            raise ValueError(f"This network takes vectors of width {self.layout.width}, and {width} was given.")
 
     def next_columns(self, columns: Tensor, tape: Tensor | None = None, seen: Seen = lambda *_: None) -> Tensor:
         """One pass over all columns at once, each from itself and the earlier ones: teacher forcing.
@@ -451,10 +474,16 @@ class Construction(nn.Module):
 
         Chapter: :doc:`/book/wcm21`.
         """
+        self.check_types()
         self.forget()
         for module in self.pipeline.values():
             if isinstance(module, Attention):
                 module.check()
+
+    def check_types(self) -> None:
+        """Raise unless the parameters are numbers of types that networks compute in."""
+        for name, numbers in self.named_parameters():
+            ir.check_type(name, numbers)
 
     def forget(self) -> None:
         """Read every parameter anew at the next pass."""

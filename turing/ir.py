@@ -43,6 +43,7 @@ __all__ = [
 
 VERSION = 2
 ACTIVATIONS = ("none", "relu", "clamp")
+TYPES = ("float32", "float64", "bfloat16", "float16", "int64")  # of tensors
 SCORES = ("dot", "-abs")
 MASKS = ("causal", "strict", "cross", "offset")
 MAX_SAFE = 2**53  # up to here a page reads an integer of JSON exactly
@@ -61,6 +62,7 @@ class Numbers:
     denominator: int = 1
 
     def __post_init__(self) -> None:
+        check_type(self.name, self.values)
         if not self.values.isfinite().all():
             raise ValueError(f"{self.name} has a number that is infinite or not a number. Networks here are finite.")
 
@@ -533,6 +535,19 @@ def named(parts: list[Part], layout: Layout | Sequence[Layout] | None = None) ->
         for names, mine, name, width in zip(given, own, usual, widths, strict=True)
     ]
     return with_layouts(parts, layouts)
+
+
+def check_type(name: str, numbers: Tensor) -> None:
+    """Raise unless a tensor holds numbers of a type that networks here compute in."""
+    if numbers.is_meta:
+        raise TypeError(
+            f"{name} is on the device meta, where tensors have no numbers. Compile the network again, or load it."
+        )
+    if str(numbers.dtype).removeprefix("torch.") not in TYPES:
+        raise TypeError(
+            f"{name} is of {numbers.dtype}, and networks here are of {', '.join(TYPES)}. Convert it, such as with "
+            f"network.to(torch.float32)."
+        )
 
 
 def arithmetic_of(parameters: Iterable[Tensor]) -> str:

@@ -21,8 +21,13 @@ def source(thing: Any) -> Markdown:
     from IPython.display import Markdown
 
     thing = inspect.unwrap(thing)  # the decorated function, not the decorator's wrapper
-    lines, _ = inspect.getsourcelines(thing)
-    package = Path(__file__).parent.parent
-    path = inspect.getsourcefile(thing) or ""  # there is one, since its lines were found
-    file = Path(path).relative_to(package).as_posix()
+    try:
+        lines, _ = inspect.getsourcelines(thing)
+        path = inspect.getsourcefile(thing) or ""  # there is one, since its lines were found
+        file = Path(path).relative_to(Path(__file__).parent.parent).as_posix()
+    except (TypeError, OSError, ValueError):
+        raise TypeError(
+            f"source shows a class, a function or a module of this library, such as turing.gates.AND, and {thing!r} "
+            f"was given."
+        ) from None
     return Markdown(f"From `{file}`:\n\n```python\n{textwrap.dedent(''.join(lines)).rstrip()}\n```")

@@ -307,6 +307,10 @@ class TuringMachine:
         Chapter: :doc:`/book/machines`.
         """
         for kind, names, known in (("State", states, self.states), ("Symbol", symbols, self.symbols)):
+            if not isinstance(names, Mapping):
+                raise TypeError(
+                    f"{kind}s are renamed by a dictionary from old names to new ones, and {names!r} was given."
+                )
             for name in names.keys() - set(known):
                 raise ValueError(f"{kind} {name!r} is not on this machine: {listed(known)}.")
             new: set[str] = set()

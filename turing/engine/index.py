@@ -47,6 +47,7 @@ def check_heads(network: WCM21) -> Around:
     """
     if not isinstance(network, WCM21):
         raise TypeError(f"The engines run networks of the class WCM21, and {type(network).__name__} was given.")
+    network.check_types()
     for name, module in network.named_modules():
         if module._forward_hooks or module._forward_pre_hooks:
             raise Refusal(f'{name} has a hook, which an engine would not call. Remove it, or take engine="torch".')

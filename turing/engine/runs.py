@@ -179,7 +179,7 @@ class NativeEngine(IndexedEngine):
             raise ValueError("checkpoint and cells are for a run without check, and check=True was given.")
         if check:
             return super().run(network, word, max_steps, check, progress)
-        limit = network._limit(max_steps)
+        limit, room = network._limit(max_steps), math.inf if cells is None else arguments.integer("cells", cells, 0)
         native = Native(network, arguments.word(word), guarded=True)
         if checkpoint is not None and not Path(checkpoint).exists():
             store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
@@ -189,7 +189,7 @@ class NativeEngine(IndexedEngine):
                 raise ValueError(
                     f"{Path(checkpoint).name} stands at step {native.steps:,}, and max_steps = {limit:,} was given."
                 )
-        chunk, saved, room = 1_000, time.monotonic(), math.inf if cells is None else cells
+        chunk, saved = 1_000, time.monotonic()
         with bar(limit, native.steps, progress) as shown, ctrl_c() as pressed:
             running = native.advance(0)  # a checkpoint may be of a run that is over
             while running and native.steps < limit and native.used <= room and not pressed:

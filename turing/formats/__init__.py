@@ -172,5 +172,7 @@ def _names(
 
 
 def _check_holds(machine: TuringMachine, format: str) -> None:
+    if not isinstance(machine, TuringMachine):
+        raise TypeError(f"A TuringMachine is written as text, and {machine!r} was given.")
     if reason := FORMATS[format].lacks(machine):
         raise FormatError(f"{format} cannot hold this machine: {reason}. The json format holds it.")
