@@ -953,6 +953,47 @@ def test_the_command_line_says_in_one_line_that_torch_has_run_out_of_memory():
     assert (ran.returncode, ran.stderr) == (2, "turing: There is not enough memory for this.\n")
 
 
+# What a file cannot carry.
+
+
+@pytest.mark.parametrize("ending", [".json", ".safetensors"])
+@pytest.mark.parametrize(
+    ("construction", "options", "change", "message"),
+    [
+        (
+            "wcm21",
+            {"T": 8},
+            ("visited", "kappa", 50.0),
+            r"^visited\.kappa is 50\.0 here\. turing\.load compiles",
+        ),
+        (
+            "wcm21",
+            {"T": 8},
+            ("last", "average", "literal"),
+            '^last.average is "literal" here.* it is "ratio" then',
+        ),
+        (
+            "ss95",
+            {},
+            ("F2", "activation", "relu"),
+            r'^F2\.layers\[0\]\.activation is "relu" here.* is "clamp" then',
+        ),
+        ("ss95", {}, ("F2", "denominator", 12), r"^network\.layers\.F2\.numerators\.denominator is 12 here"),
+    ],
+)
+def test_a_network_that_load_would_refuse_is_not_saved(construction, options, change, message, ending, tmp_path):
+    net = turing.compile(zoo["bb2"], construction, **options)
+    path = tmp_path / f"net{ending}"
+    net.save(path)
+    assert type(turing.load(path)) is type(net)
+    before = path.read_bytes()
+    module, key, value = change
+    setattr(net.pipeline[module], key, value)
+    with pytest.raises(ValueError, match=message):
+        net.save(path)
+    assert path.read_bytes() == before
+
+
 # Arguments.
 
 

@@ -87,6 +87,34 @@ def _check_compiled(network: Construction, numbers: list[ir.Numbers]) -> None:
         json.dumps(network.options)
     except (TypeError, ValueError):
         raise TypeError(f"Options are written as JSON, and {network.options!r} cannot be.") from None
+    own, wanted = (
+        dict(_leaves(part))
+        for part in (network.ir(), compile(network.machine, network.construction, **network.options).ir())
+    )
+    for place in [place for place in {**own, **wanted} if own.get(place) != wanted.get(place)][:1]:
+        raise ValueError(
+            f"{place} is {shown(own.get(place))} here. turing.load compiles the machine again, and with these options "
+            f"it is {shown(wanted.get(place))} then. Compile the network with what you want, if there is an option for "
+            f"it. {INSTEAD}"
+        )
+
+
+def _leaves(found: ir.Network) -> Iterator[tuple[str, Any]]:
+    """What a file says about the modules of a network, value by value, each with its place."""
+    data = ir.structure(found)
+
+    def walk(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+        if not isinstance(value, (dict, list)):
+            yield place, value
+            return
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from walk(inner, f"{place}.{key}" if isinstance(value, dict) else f"{place}[{key}]")
+
+    for module in data["modules"]:
+        yield from walk(module, module["name"])
+    for tensor in found.numbers():
+        yield from walk({"shape": tensor.shape, "denominator": tensor.denominator}, tensor.name)
+    yield from walk({key: data[key] for key in ("layouts", "loop")}, "network")
 
 
 def _same_arithmetic(options: Mapping[str, Any], arithmetic: str) -> None:
