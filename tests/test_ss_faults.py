@@ -6,6 +6,7 @@ import pickle
 import re
 from fractions import Fraction
 from itertools import pairwise, product
+from random import Random
 
 import pytest
 import torch
@@ -373,3 +374,47 @@ NET = StackNetwork(balanced())
 def test_a_wrong_argument_is_answered_with_what_was_given_and_what_is_expected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# What verify notices.
+
+
+def outputs(net: turing.Construction, word: str, passes: int) -> list[list[Fraction]]:
+    """What leaves every layer, pass by pass."""
+    state, found = net.start([word]), []
+    for _ in range(passes):
+        state = net.step(state)
+        found += [list(vector) for name, vector in state.vectors.items() if name != "column"]
+    return found
+
+
+@both
+def test_verify_notices_the_changes_that_change_a_vector_and_no_others(construction):
+    """Most single numbers can be changed without effect on a word: their input is always 0, or their sum stays beyond
+    0 or 1, where it is clamped.
+    """
+    net, random = turing.compile(BB2, construction), Random(1)
+    passes = net.run().micro_steps
+    right, noticed = outputs(net, "", passes), 0
+    parameters = list(net.parameters())
+    for _ in range(150):
+        (numbers,) = random.choices(parameters, [parameter.numel() for parameter in parameters])
+        place, change = random.randrange(numbers.numel()), random.choice([-(10**6), -1, 1, 10**6])
+        numbers.data.view(-1)[place] += change
+        differs = outputs(net, "", passes) != right
+        assert bool(turing.verify(net, BB2, [""])) is not differs
+        noticed += differs
+        numbers.data.view(-1)[place] -= change
+    assert 5 < noticed < 145
+
+
+@pytest.mark.parametrize(("construction", "options"), [("wcm21", {"T": 8}), ("ss95", {}), ("ss95-realtime", {})])
+def test_a_network_for_other_halting_states_is_told_apart(construction, options):
+    rules = {("A", "0"): ("B", "1", 1), ("C", "0"): ("C", "0", 1)}
+    one, other = (TuringMachine(rules, "A", halting, "0") for halting in ({"B"}, ()))
+    net = turing.compile(one, construction, **options)
+    assert (net.run().status, other.run().status) == ("halted", "jammed")
+    assert turing.verify(net, one, [""])
+    message = r"^This network halts in B, and the machine that it is compared with in no state\.$"
+    with pytest.raises(ValueError, match=message):
+        turing.verify(net, other, [""])

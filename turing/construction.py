@@ -576,7 +576,7 @@ class Construction(nn.Module):
         return engine
 
     def same_names(self, machine: TuringMachine) -> None:
-        """Raise unless a machine has the states and symbols of the one that was compiled."""
+        """Raise unless a machine has the states and symbols of the one that was compiled, and halts in the same."""
         for kind in ("states", "symbols"):
             own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
             if own != other:
@@ -588,6 +588,9 @@ class Construction(nn.Module):
             raise ValueError(
                 f"The blank of this network is {self.machine.blank!r}, and that of the machine {machine.blank!r}."
             )
+        if machine.halting != self.machine.halting:
+            own, other = (arguments.listed(sorted(m.halting)) or "no state" for m in (self.machine, machine))
+            raise ValueError(f"This network halts in {own}, and the machine that it is compared with in {other}.")
 
 
 def register(kind: Kind) -> Kind:
