@@ -151,8 +151,8 @@ def test_every_public_function_is_typed_and_documented():
         "from turing.cli import main; main(['show', 'bb4'])",
     ],
 )
-def test_machines_do_without_torch(code):
-    check = f"import sys\n{code}\nassert 'torch' not in sys.modules, 'torch was imported'"
+def test_machines_do_without_torch_and_matplotlib(code):
+    check = f"import sys\n{code}\nassert {{'torch', 'matplotlib'}}.isdisjoint(sys.modules), 'it was imported'"
     subprocess.run([sys.executable, "-c", check], check=True, capture_output=True)
 
 
@@ -177,4 +177,5 @@ def test_the_dependencies_are_floors_so_that_colab_keeps_its_own():
     wanted = re.findall(r'"([^"]+)"', block)
     assert "torch>=2.2" in wanted
     assert "ipywidgets>=7.6" in wanted
+    assert "matplotlib>=3.7" in wanted
     assert all(re.fullmatch(r"[\w-]+>=[\d.]+", requirement) for requirement in wanted)
