@@ -26,6 +26,7 @@ ORDER = [
     ("wcm21", ["runs", "construction", "wcm", "verification", "files"]),
     ("cantor-stacks", ["cantor"]),
     ("ss95", ["stack_machine", "ss"]),
+    ("averages", ["precision", "perez"]),
     ("how-fast", ["engine"]),
     ("research", ["corpora"]),
 ]

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from turing import ir
-from turing.exact import Exact, average
+from turing.exact import Exact, average, best
 from turing.gates import Readout, _check_places
 
 if TYPE_CHECKING:
@@ -187,7 +188,9 @@ class Attention(nn.Module):
         lists of vectors.
         """
         if isinstance(columns, list):
-            return [self.key(column) for column in columns], [self.value(column) for column in columns]
+            return [self.key(column).reduced() for column in columns], [
+                self.value(column).reduced() for column in columns
+            ]
         return self.key(columns), self.value(columns)
 
     def scores(self, columns: Tensor, keys: Tensor) -> Tensor:
@@ -197,11 +200,15 @@ class Attention(nn.Module):
         scores = self.query(columns) @ keys.transpose(-1, -2)
         return scores if self.score == "dot" else -scores.abs()
 
-    def weights(self, columns: Tensor, keys: Tensor, hidden: Tensor | None = None) -> Tensor:
+    def weights(self, columns: Any, keys: Any, hidden: Tensor | None = None) -> Any:
         """The share that each key has in the average, the null key last.
 
-        Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``.
+        Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``; in exact arithmetic of one column, a list of fractions.
         """
+        if isinstance(columns, Exact):
+            scores = self._exact_scores(columns, keys)
+            winners = best(scores)
+            return [Fraction(int(k in winners), len(winners)) for k in range(len(scores))]
         pattern = self.pattern(_masked(self.scores(columns, keys), hidden))
         return pattern if self.average == "literal" else pattern / pattern.sum(dim=-1, keepdim=True)
 
@@ -229,12 +236,16 @@ class Attention(nn.Module):
 
     def _exact(self, column: Exact, keys: list[Exact], values: list[Exact]) -> Exact:
         """The average of the values that fit best."""
-        query, over = self.query(column), self.query.denominator
-        if self.null_key is not None and self.null_value is not None:
-            keys = [*keys, Exact(self.null_key.tolist(), over)]
-            values = [*values, Exact(self.null_value.tolist(), over)]
+        if self.null_value is not None:
+            values = [*values, Exact(self.null_value.tolist(), self.query.denominator)]
+        return average(self._exact_scores(column, keys), values)
+
+    def _exact_scores(self, column: Exact, keys: list[Exact]) -> list[Any]:
+        query = self.query(column)
+        if self.null_key is not None:
+            keys = [*keys, Exact(self.null_key.tolist(), self.query.denominator)]
         scores = [query.dot(key) for key in keys]
-        return average([-abs(score) for score in scores] if self.score == "-abs" else scores, values)
+        return [-abs(score) for score in scores] if self.score == "-abs" else scores
 
     def describe(self, name: str) -> list[ir.Attention]:
         """This head for :mod:`turing.ir`."""

@@ -172,18 +172,33 @@ class Construction(nn.Module):
         return State(x, state.tape, state.memory, passes, vectors, state.notes)
 
     def _embedded(self, x: Any, step: int) -> Any:
+        if isinstance(x, Exact):
+            x = x.reduced()  # or the denominators of all steps would multiply
         return x + self.beta(step) if self.loop.add else x
 
     def beta(self, step: int) -> Any:
-        """What is added to a column before it takes its next step: the step's number in bits. Shape: ``(w,)``.
+        """What is added to a column before it takes its next step: the step's number, as the loop says. ``(w,)``.
 
         Chapter: :doc:`/book/wcm21`.
         """
-        column = torch.zeros(self.layout.width)
-        for name, _ in self.loop.add:
-            for k, place in enumerate(self.layout[name]):
-                column[place] = step >> k & 1
-        return column.to(self._like)
+        column: list[Any] = [0] * self.layout.width
+        for name, kind in self.loop.add:
+            part = self.layout[name]
+            column[part.slice] = ir.POSITIONS[kind](step, part.size)
+        return self.vector(column)
+
+    def vector(self, numbers: Sequence[Any]) -> Any:
+        """Numbers as a column: a tensor, or an exact vector in exact arithmetic.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
+        if self.arithmetic == "exact":
+            return Exact.of(numbers)
+        return torch.tensor([float(number) for number in numbers], dtype=torch.float64).to(self._like)
+
+    def max_passes(self, words: Sequence[Sequence[str]], steps: int) -> int:
+        """How many passes that many steps of the machine take at most."""
+        return steps * self.passes_per_step
 
     def _attend(self, name: str, head: Attention, x: Any, state: State) -> Any:
         memory = state.memory
@@ -316,6 +331,8 @@ class Construction(nn.Module):
             state = self.step(state)
             with at_step(reader.now.step + 1):
                 (reading,) = self.read(state)
+                if reading is None and state.passes >= self.max_passes([reader.word], reader.now.step + 1):
+                    raise ArithmeticError(f"no step of the machine has ended in {state.passes} passes of the network.")
             if reader.enter(reading):
                 yield reader.now, state.passes
 
@@ -386,7 +403,7 @@ class Construction(nn.Module):
             raise ValueError("A list of words is expected, and an empty one was given.")
         if engine != "torch":
             return self._engine(engine).vectors(self, found, max_steps)
-        return self._vectors(found, limit * self.passes_per_step)
+        return self._vectors(found, self.max_passes(found, limit))
 
     @torch.no_grad()
     def _vectors(self, words: Sequence[Sequence[str]], passes: int) -> Iterator[dict[str, Any]]:
@@ -412,23 +429,31 @@ class Construction(nn.Module):
         """
         return {name: self._one(vector) for name, vector in self._at(word, step).vectors.items()}
 
-    def patterns(self, word: Iterable[str], step: int) -> dict[str, Tensor]:
-        """The weights of every head at that pass: over the columns so far, or over the word; the null key last.
+    def patterns(self, word: Iterable[str], step: int) -> dict[str, Any]:
+        """The weights of every head at that pass: over the columns so far, or over the word; the null key last. They
+        are a tensor, or in exact arithmetic a list of fractions.
 
         Chapter: :doc:`/book/wcm21`.
         """
-        state, found = self._at(word, step), {}
         with torch.no_grad():
-            for before, name in pairwise(state.vectors):
-                head = self.pipeline[name]
-                if isinstance(head, Attention):
-                    keys, _ = _visible(head, state.memory[name])
-                    found[name] = self._one(head.weights(state.vectors[before].unsqueeze(-2), keys).squeeze(-2))
+            return self._patterns(self._at(word, step))
+
+    def _patterns(self, state: State) -> dict[str, Any]:
+        found = {}
+        for before, name in pairwise(state.vectors):
+            head = self.pipeline[name]
+            if isinstance(head, Attention):
+                (keys, _), column = _visible(head, state.memory[name]), state.vectors[before]
+                if isinstance(column, Exact):
+                    found[name] = head.weights(column, keys)
+                else:
+                    found[name] = self._one(head.weights(column.unsqueeze(-2), keys).squeeze(-2))
         return found
 
     def run_with_cache(self, word: Iterable[str], max_steps: int | None = None) -> tuple[Run, dict[str, Any]]:
         """Run on a word, and keep every vector under the name of the module that it leaves, ``(passes, w)``; and under
-        ``"<head>.pattern"`` each head's weights, ``(passes, keys + 1)``, null key last, 0 where masked (floats only).
+        ``"<head>.pattern"`` each head's weights, ``(passes, keys + 1)``, null key last, 0 where masked. In exact
+        arithmetic these are lists, of exact vectors and of fractions, the latter without what is masked.
 
         Chapter: :doc:`/book/research`.
         """
@@ -439,11 +464,13 @@ class Construction(nn.Module):
             for _ in range(run.micro_steps):
                 state = self.step(state)
                 kept.append({name: self._one(vector) for name, vector in state.vectors.items()})
+                if self.arithmetic == "exact":
+                    kept[-1] |= {f"{name}.pattern": shares for name, shares in self._patterns(state).items()}
             names = list(kept[0]) if kept else []
             cache = {name: _together([vectors[name] for vectors in kept]) for name in names}
-            for before, name in pairwise(names):
+            for before, name in pairwise(names) if self.arithmetic != "exact" else ():
                 head = self.pipeline[name]
-                if isinstance(head, Attention) and isinstance(cache[before], Tensor):
+                if isinstance(head, Attention):
                     keys, hidden = self._one(state.memory[name][0]), head.hidden(run.micro_steps)
                     cache[f"{name}.pattern"] = head.weights(cache[before], keys, hidden)
         return run, cache
@@ -452,10 +479,10 @@ class Construction(nn.Module):
     def _at(self, word: Iterable[str], step: int) -> State:
         """The state after that pass."""
         step = arguments.integer("step", step, 1, what="the number of a pass")
-        limit = self._limit(None) * self.passes_per_step
+        reader = Reader(self, arguments.word(word))
+        limit = self.max_passes([reader.word], self._limit(None))
         if step > limit:
             raise ValueError(f"The steps of this network are 1 to {limit:,}, and step {step:,} was asked for.")
-        reader = Reader(self, arguments.word(word))
         state = replace(self.start([reader.word]), notes=reader.notes)
         running = reader.running
         while running:
@@ -487,7 +514,7 @@ class Construction(nn.Module):
 
     def forget(self) -> None:
         """Read every parameter anew at the next pass."""
-        for module in self.pipeline.values():
+        for module in self.pipeline.modules():
             if forget := getattr(module, "forget", None):
                 forget()
 

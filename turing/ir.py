@@ -11,7 +11,7 @@ Chapter: :doc:`/book/gates`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -46,6 +46,10 @@ ACTIVATIONS = ("none", "relu", "clamp")
 TYPES = ("float32", "float64", "bfloat16", "float16", "int64")  # of tensors
 SCORES = ("dot", "-abs")
 MASKS = ("causal", "strict", "cross", "offset")
+POSITIONS: dict[str, Callable[[int, int], list[Fraction | int]]] = {  # from the number of a step, for so many places
+    "step": lambda step, size: [step >> k & 1 for k in range(size)],
+    "powers": lambda step, size: [1, step + 1, Fraction(1, step + 1), Fraction(1, (step + 1) ** 2)][:size],
+}
 MAX_SAFE = 2**53  # up to here a page reads an integer of JSON exactly
 Number = float | Fraction
 
@@ -353,7 +357,7 @@ class Module(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is fed back, ``"column"`` or ``"cells"``, and what is added: the bits of the step's number on a slice.
+    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: a slice with a kind of ``POSITIONS``.
 
     Chapter: :doc:`/book/wcm21`.
     """

@@ -123,6 +123,8 @@ class Rational(nn.Module):
         columns, biases = self._columns()
         unit, over = x.denominator, self.denominator
         one = unit * over
+        if x.roots:
+            return self._with_roots(x, columns, biases)
         sums = biases.copy()  # multiples of 1 / over
         more: dict[int, int] = {}  # what is added at some places, multiples of 1 / one
         for number, column in zip(x.numerators, columns, strict=True):
@@ -149,6 +151,27 @@ class Rational(nn.Module):
         if over == 1 or any(total % over for total in set(found)):
             return Exact(found, one)
         return Exact([total // over for total in found], unit)
+
+    def _with_roots(self, x: Exact, columns: list[list[tuple[int, list[int]]]], biases: list[int]) -> Exact:
+        """The same where some inputs are divided by roots: an output may read inputs of one root only."""
+        sums, roots = [bias * x.denominator for bias in biases], {i: 1 for i, bias in enumerate(biases) if bias}
+        for place, (number, column) in enumerate(zip(x.numerators, columns, strict=True)):
+            root = x.roots.get(place, 1)
+            for weight, rows in column if number else ():
+                for i in rows:
+                    sums[i] += weight * number
+                    if roots.setdefault(i, root) != root:
+                        raise ArithmeticError("a layer adds numbers that are divided by different roots.")
+        one = x.denominator * self.denominator
+        if self.activation != "none":
+            sums = [max(total, 0) for total in sums]
+        kept = {i: root for i, root in roots.items() if root != 1}
+        if self.activation == "clamp":  # r / √n ≤ 1 where r² ≤ n
+            for i, total in enumerate(sums):
+                if total * total > kept.get(i, 1) * one * one:
+                    sums[i] = one
+                    kept.pop(i, None)
+        return Exact(sums, one, kept).reduced()
 
     def _columns(self) -> tuple[list[list[tuple[int, list[int]]]], list[int]]:
         """For each input the weights that are not 0, each with its rows; and the biases: as the parameters are now."""
@@ -233,10 +256,20 @@ class Norm(nn.Module):
         """The vector, or each vector of a tensor ``(…, w)``, with its slices changed."""
         parts = [self.layouts[0][name].slice for name in self.slices]
         if isinstance(x, Exact):
-            values = list(x)
             for part in parts:
-                values[part] = self.exactly(x[part])
-            return Exact.of(values)
+                made = self.exactly(x[part])
+                rest = Exact(
+                    [0 if i in range(*part.indices(len(x))) else n for i, n in enumerate(x.numerators)],
+                    x.denominator,
+                    {i: root for i, root in x.roots.items() if not part.start <= i < part.stop},
+                )
+                placed = Exact(
+                    [0] * part.start + made.numerators + [0] * (len(x) - part.stop),
+                    made.denominator,
+                    {part.start + k: root for k, root in made.roots.items()},
+                )
+                x = rest + placed
+            return x
         x = x.clone()
         for part in parts:
             x[..., part] = self.floats(x[..., part])

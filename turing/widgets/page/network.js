@@ -26,6 +26,9 @@ function known(part) {
   return part;
 }
 
+/** What is added to a column before step t + 1 where it is not the bits of t: fractions, as in ir.POSITIONS. */
+const POSITIONS = { powers: (t) => [[1, 1], [t + 1, 1], [1, t + 1], [1, (t + 1) ** 2]] };
+
 const isIndex = (i, size) => Number.isInteger(i) && i >= 0 && i < size;
 
 /** Bit k of an integer that is not negative. Shifts are for those below 2³¹. */
@@ -59,6 +62,8 @@ class Floats {
     if (!x.every(Number.isFinite)) throw new Refusal(`A vector has finite numbers, and ${given} was given.`);
     return x;
   }
+
+  fractions(pairs) { return this.Type.from(pairs, ([n, d]) => n / d); }
 
   /** The values of tensors, and their common denominator. */
   numbers(...tensors) {
@@ -183,6 +188,11 @@ class Rationals extends Floats {
       return [BigInt(value), unit];
     })), units = new Set(parts.flat().map(([, unit]) => unit)), common = [...units].reduce(lcm, 1n);
     return [...parts.map((numbers) => numbers.map(([n, unit]) => n * (common / unit))), common];
+  }
+
+  fractions(pairs) {
+    const unit = pairs.map(([, d]) => BigInt(d)).reduce(lcm, 1n);
+    return this.over(pairs.map(([n, d]) => BigInt(n) * (unit / BigInt(d))), unit);
   }
 
   centred(x) {
@@ -313,7 +323,7 @@ export function read(file, arithmetic = file?.arithmetic) {
       check(layouts[0].names.length === width, `${name} does not take the ${width} numbers that it is given`);
       return layouts.at(-1).names.length;
     }, names.length);
-    check(!loop || (end === names.length && loop.add.every(([slice]) => at[slice] && !cells)), "its loop does not fit");
+    check(!loop || (end === names.length && loop.add.every(([slice, kind]) => at[slice]?.length && (kind === "step" || POSITIONS[kind]) && !cells)), "its loop does not fit");
     const labels = Object.fromEntries(slices.map(({ name, labels }) => [name, labels]));
     return { file, arithmetic, ops, cells, layouts, modules, loop,
       machine: machine && { ...machine, rules: machine.delta, states: labels.st, symbols: labels.sym1 } };
@@ -351,8 +361,12 @@ export class Run {
     if (!cells) x = ops.part(x, 0); // a copy
     if (!loop) return x;
     this.t += 1;
-    for (const [slice] of loop.add)
-      for (let k = 0; k < at[slice].length; k++) if (bitOf(this.t, k)) x[at[slice][k]] += ops.unit(x);
+    for (const [slice, kind] of loop.add) {
+      const places = at[slice], [from] = places, to = from + places.length;
+      if (kind === "step") places.forEach((place, k) => bitOf(this.t, k) && (x[place] += ops.unit(x)));
+      else x = ops.join([ops.part(x, 0, from), ops.add(ops.part(x, from, to), ops.fractions(POSITIONS[kind](this.t))),
+        ops.part(x, to)]);
+    }
     return (this.state = x);
   }
 

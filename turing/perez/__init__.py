@@ -1,0 +1,9 @@
+"""The transformer of Pérez, Barceló and Marinković (2021): the head's cell is an average of moves.
+
+Chapter: :doc:`/book/averages`.
+"""
+
+from turing.perez.network import Perez21
+from turing.perez.normal_form import NormalForm
+
+__all__ = ["NormalForm", "Perez21"]

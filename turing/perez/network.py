@@ -1,0 +1,296 @@
+"""The transformer of a machine by Pérez, Barceló and Marinković: where the head is, is an average of its moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import torch
+from torch import nn
+
+from turing import arguments, ir
+from turing.attention import Attention
+from turing.construction import Construction, Expectation, Reading, State, register
+from turing.exact import Exact
+from turing.layout import Layout
+from turing.machine import TuringMachine
+from turing.modules import TYPES, Rational, Rows
+from turing.perez.normal_form import NormalForm
+from turing.precision import check_margin
+
+__all__ = ["Perez21"]
+
+CLEAR = 4  # a number that is read as 0 or 1 differs from it by at most 1 / CLEAR
+ROUNDINGS = 6  # of a term of a score: two in the query, one in the key, the product, two sums
+
+
+@register
+class Perez21(Construction):
+    """The transformer of Pérez, Barceló and Marinković for a machine: ``forward`` is a step of its normal form.
+
+    A column holds state, symbol and the last move. One head fetches the symbol of the word that comes next, one
+    averages all moves, which is the head's cell divided by the number of steps, and one fetches what was written there
+    last. The weights do not depend on the length of a run. ``arithmetic`` is ``"exact"``, ``"float64"`` or
+    ``"float32"``; floats raise :class:`turing.PrecisionError` before they fetch a wrong step.
+
+    >>> import turing
+    >>> net = Perez21(turing.zoo["balanced_parentheses"])
+    >>> run = net.run("B()E")
+    >>> run.state, run.steps, run.micro_steps, net.layout.width
+    ('T', 9, 20, 53)
+
+    Chapter: :doc:`/book/averages`.
+    """
+
+    construction = "perez21"
+    loop = ir.Loop("column", (("pos", "powers"),))
+    batched = False
+
+    def __init__(self, machine: TuringMachine, arithmetic: str = "exact"):
+        super().__init__()
+        if arithmetic not in tuple(TYPES):
+            raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
+        self.machine, self.form, self.options = machine, NormalForm(machine), {"arithmetic": arithmetic}
+        states, symbols = self.form.machine.states, self.form.machine.symbols
+        self.passes_per_step = 2 if self.form.stays else 1
+        self.tolerance = 0 if arithmetic == "exact" else Fraction(torch.finfo(TYPES[arithmetic]).eps)
+        self.layout = Layout(
+            st1=states, sym1=symbols, mov1=1,  # the token: state, symbol, and the move that led here
+            st2=states, sym2=symbols, mov2=1, mov3=1,  # what the rule says; the move before it
+            avg2=1, avg3=1,  # of all moves, with this one and without
+            sym3=symbols, word=1,  # the symbol of the word that comes next, if there is one
+            sym4=symbols, step=1,  # what was written last on the cell that comes next, and at which step
+            pos=["1", "i", "1/i", "1/i²"],
+        )  # fmt: skip
+        self.pipeline = nn.ModuleDict(
+            {
+                "input": self._input(arithmetic),
+                "transition": self._transition(arithmetic),
+                "count": self._count(arithmetic),
+                "last": self._last(arithmetic),
+                "output": self._output(arithmetic),
+            }
+        )
+
+    def _input(self, arithmetic: str) -> Attention:
+        """Fetch symbol i of the word: score −|2i − 2j|; where the word is over, the null key wins, with −1."""
+        x = self.layout
+        one, i = x.pos["1"], x.pos["i"]
+        value = {k: {place: 1} for k, place in enumerate(x.sym1)} | {len(x.sym1): {one: 1}}
+        into = [*x.sym3, x.word[0]]
+        maps = {0: {i: 2}, 1: {one: 2}, 2: {one: 1}}, {0: {one: 1}, 1: {i: -1}}, value
+        return _head(x, 3, maps, into, arithmetic, "cross", null=[0, 0, 1])
+
+    def _transition(self, arithmetic: str) -> nn.Sequential:
+        """δ: a neuron for each rule is the AND of its state and its symbol."""
+        x, delta = self.layout, self.form.machine.delta
+        y = Layout(rule=[f"{q} {a}" for q, a in delta], mov=["+", "-"], sym3=x.sym3.labels, word=1, pos=x.pos.labels)
+        detect: Rows = {rule: {x.st1[q]: 1, x.sym1[a]: 1, None: -1} for rule, (q, a) in zip(y.rule, delta, strict=True)}
+        detect |= _split(x.mov1[0], y.mov) | _copied(x, y, "sym3", "word", "pos")
+        write: Rows = {place: {} for name in ("st2", "sym2", "mov2") for place in x[name]}
+        for rule, (target, written, move) in zip(y.rule, delta.values(), strict=True):
+            write[x.st2[target]][rule] = write[x.sym2[written]][rule] = 1
+            write[x.mov2[0]][rule] = move
+        write |= _joined(y.mov, x.mov3[0]) | _copied(y, x, "sym3", "word", "pos")
+        return _layers([x, y, x], [detect, write], arithmetic)
+
+    def _count(self, arithmetic: str) -> Attention:
+        """The average of all moves so far, with this one and without: all keys are 0, so all tie."""
+        x = self.layout
+        value: Rows = {0: {x.mov2[0]: 1}, 1: {x.mov3[0]: 1}}
+        return _head(x, 1, ({0: {x.pos["1"]: 1}}, {}, value), [x.avg2[0], x.avg3[0]], arithmetic, "causal")
+
+    def _last(self, arithmetic: str) -> Attention:
+        """What was written last on the cell c of the next step, at step j: ⟨q, k⟩ = 3ε(c − cⱼ) + ε², ε = 1/(ij)."""
+        x = self.layout
+        inverse, i = x.pos["1/i"], x.pos["i"]
+        query: Rows = {0: {x.avg2[0]: 3}, 1: {inverse: 3}, 2: {x.pos["1/i²"]: 1}}
+        key: Rows = {0: {inverse: 1}, 1: {x.avg3[0]: -1}, 2: {inverse: 1}}
+        value: Rows = {k: {place: 1} for k, place in enumerate([*x.sym2, i])}
+        return _head(x, 3, (query, key, value), [*x.sym4, x.step[0]], arithmetic, "causal")
+
+    def _output(self, arithmetic: str) -> nn.Sequential:
+        """The next token: its symbol is the word's, else the one written last, else the mark."""
+        x, symbols = self.layout, self.form.machine.symbols
+        y = Layout(st2=x.st2.labels, mov=["+", "-"], sym3=symbols, word=1, sym4=symbols, new=1)
+        z = Layout(st2=x.st2.labels, mov=["+", "-"], sym3=symbols, sym4=symbols, blank=1)
+        found: Rows = _copied(x, y, "st2", "sym3", "word", "sym4") | _split(x.mov2[0], y.mov)
+        found[y.new[0]] = {x.pos["i"]: -1, x.step[0]: 1, None: 1}  # 1 if the head found only this very step
+        choose: Rows = _copied(y, z, "st2", "mov", "sym3")
+        for place, written in zip(z.sym4, y.sym4, strict=True):
+            choose[place] = {written: 1, y.new[0]: -1, y.word[0]: -1}
+        choose[z.blank[0]] = {y.new[0]: 1, y.word[0]: -1}
+        write: Rows = {target: {source: 1} for target, source in zip(x.st1, z.st2, strict=True)}
+        write |= {target: dict.fromkeys(pair, 1) for target, *pair in zip(x.sym1, z.sym3, z.sym4, strict=True)}
+        write[x.sym1[self.form.mark]][z.blank[0]] = 1
+        return _layers([x, y, z, x], [found, choose, write | _joined(z.mov, x.mov1[0])], arithmetic)
+
+    def encode(self, word: Iterable[str]) -> Any:
+        """The word for the first head, a row for each cell: its symbol, and its number from 1 on.
+
+        Chapter: :doc:`/book/averages`.
+        """
+        rows = []
+        for number, symbol in enumerate(self.machine.tape(word).values()):
+            column: list[Any] = [0] * self.layout.width
+            column[self.layout.sym1[symbol]] = 1
+            column[self.layout.pos.slice] = ir.POSITIONS["powers"](number, 4)
+            rows.append(self.vector(column))
+        if self.arithmetic == "exact":
+            return rows
+        return torch.stack(rows) if rows else self._like.new_zeros(0, self.layout.width)
+
+    def initial(self, word: Iterable[str]) -> Any:
+        """The first column, the same for every word: the state of the normal form, the mark, and step 1.
+
+        Chapter: :doc:`/book/averages`.
+        """
+        self.machine.tape(word)  # says what is wrong with it
+        column: list[Any] = [0] * self.layout.width
+        column[self.layout.st1[self.form.enter]] = column[self.layout.sym1[self.form.mark]] = 1
+        column[self.layout.pos.slice] = ir.POSITIONS["powers"](0, 4)
+        return self.vector(column)
+
+    def max_passes(self, words: Sequence[Sequence[str]], steps: int) -> int:
+        """The steps of the normal form."""
+        return max(map(self.form.read_steps, words)) + super().max_passes(words, steps)
+
+    def read(self, state: State) -> list[Reading | None]:
+        """What the pass before a state has done; None while the word is read, and in the middle of a stay.
+
+        Chapter: :doc:`/book/averages`.
+        """
+        form, vectors = self.form, state.vectors
+        if self.arithmetic != "exact":
+            check_margin("last", self.pipeline["last"], vectors["count"], state.memory["last"][0], ROUNDINGS)
+        before, after = (self._labelled(x, "st1") for x in (vectors["column"], state.x))
+        if after is None:
+            return [Reading(None)]
+        symbol, written = self._labelled(state.x, "sym1"), self._labelled(vectors["transition"], "sym2")
+        if symbol is None or written is None:
+            raise ArithmeticError("no symbol is written or read. turing.verify finds the step where that begins.")
+        if before in form.reading or after in form.stays.values():
+            return [None]
+        if before in form.stays.values():  # back on the cell where it was
+            return [Reading(after, form.symbol(symbol), form.symbol(symbol), 0)]
+        return [Reading(after, form.symbol(symbol), form.symbol(written), round(float(state.x[self.layout.mov1[0]])))]
+
+    def _labelled(self, x: Any, name: str) -> str | None:
+        """The label of the place that is 1 in a slice; None if none is."""
+        part = self.layout[name]
+        exact = isinstance(x, Exact)
+        values, one = (x.numerators[part.slice], x.denominator) if exact else (x[part.slice].tolist(), 1)
+        ones = [k for k, value in enumerate(values) if not CLEAR * abs(value) <= one]
+        if len(ones) > 1 or any(not CLEAR * abs(values[k] - one) <= one for k in ones):
+            raise ArithmeticError(
+                f"One place of {name} should be 1 and the others 0. turing.verify finds the step and the layer where "
+                f"that begins."
+            )
+        return part.labels[ones[0]] if ones else None
+
+    def expected(
+        self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
+    ) -> Iterator[Expectation]:
+        """What the vectors have to be for a machine with these states and symbols, from the run of its normal form.
+
+        Chapter: :doc:`/book/averages`.
+        """
+        self.same_names(machine)
+        word, limit = arguments.word(word), self._limit(max_steps)
+        if machine.initial in machine.halting or not limit:
+            return
+        form, step = NormalForm(machine), 1
+        middle, before, written = set(form.stays.values()), 0, []
+        cells: list[int] = []
+        for now in form.machine.trace(form.word(word), self.max_passes([word], limit)):
+            if now.state in machine.halting or step > limit:
+                return
+            i, rule = now.step + 1, form.machine.delta.get((now.state, now.symbol))
+            cells.append(now.head)
+            target, new, move = rule or (None, None, 0)
+            written.append(new)
+            head = now.head + move
+            visits = [j for j, cell in enumerate(cells) if cell == head]
+            last = visits[-1] if visits else now.step
+            comes = word[i - 1] if i <= len(word) else None
+            pos = dict(zip(self.layout.pos.names(), ir.POSITIONS["powers"](now.step, 4), strict=True))
+            own = _places(st1=now.state, sym1=now.symbol, mov1=before) | pos
+            asked = _places(sym3=comes, word=int(comes is not None))
+            done = _places(st2=target, sym2=new, mov2=move, mov3=before) | asked | pos
+            counted = done | _places(avg2=Fraction(head, i), avg3=Fraction(now.head, i))
+            found = counted | _places(sym4=written[last], step=last + 1)
+            symbol = comes or (form.mark if last == now.step else written[last])
+            token = _places(st1=target, sym1=symbol, mov1=move)
+            names = ["input", "transition", "count", "last", "output"]
+            yield Expectation(step, dict(zip(names, [own | asked, done, counted, found, token], strict=True)))
+            before, reading = move, now.state in form.reading
+            step += not reading and target not in middle
+
+    def about(self) -> dict[str, str]:
+        """The network in a few rows, for people."""
+        stays = ", and a step more for a stay" if self.form.stays else ""
+        return super().about() | {
+            "network": f"{self.construction}, {self.arithmetic}",
+            "a step": f"1 pass, after 2n + 3 passes that read a word of n cells{stays}",
+        }
+
+
+def _places(**slices: Any) -> dict[str, Any]:
+    """What is not 0, by name: a label of a slice, or the number of a slice of one place."""
+    found = {}
+    for name, value in slices.items():
+        if isinstance(value, str):
+            found[f"{name}[{value}]"] = 1
+        elif value:
+            found[name] = value
+    return found
+
+
+def _layers(layouts: Sequence[Layout], every: Sequence[Rows], arithmetic: str) -> nn.Sequential:
+    """Layers with a ReLU after each but the last."""
+    last = len(every) - 1
+    layers = nn.Sequential(
+        *(
+            Rational(layouts[k], layouts[k + 1], rows, "none" if k == last else "relu", arithmetic=arithmetic)
+            for k, rows in enumerate(every)
+        )
+    )
+    layers.layouts = list(layouts)  # type: ignore[assignment]  # for turing.ir
+    return layers
+
+
+def _head(
+    x: Layout,
+    size: int,
+    maps: tuple[Rows, Rows, Rows],
+    into: Sequence[int],
+    arithmetic: str,
+    mask: str,
+    null: Sequence[int] | None = None,
+) -> Attention:
+    """A head with the score −|⟨q, k⟩| that takes the best key, and the average of those that tie."""
+    query, key, value = maps
+    q, v = Layout(q=size), Layout(v=len(into))
+    parts = [
+        Rational(x, layout, rows, "none", arithmetic=arithmetic) for layout, rows in ((q, query), (q, key), (v, value))
+    ]
+    write = Rational(v, x, {place: {k: 1} for k, place in enumerate(into)}, "none", arithmetic=arithmetic)
+    dtype = TYPES[arithmetic]
+    pair = [None, None] if null is None else [torch.tensor(null, dtype=dtype), torch.zeros(len(into), dtype=dtype)]
+    head = Attention(*parts, write, *pair, kappa=None, score="-abs", mask=mask)
+    head.layout = x
+    return head
+
+
+def _copied(before: Layout, after: Layout, *names: str) -> Rows:
+    return {t: {s: 1} for name in names for t, s in zip(after[name], before[name], strict=True)}
+
+
+def _split(source: int, pair: Any) -> Rows:
+    """A number as the difference of two that are not negative: relu(x) and relu(−x)."""
+    return {pair["+"]: {source: 1}, pair["-"]: {source: -1}}
+
+
+def _joined(pair: Any, target: int) -> Rows:
+    return {target: {pair["+"]: 1, pair["-"]: -1}}

@@ -1,0 +1,77 @@
+"""The machine that a network of Pérez et al. runs: it meets its word symbol by symbol, and never stays on a cell.
+
+Chapter: :doc:`/book/averages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from turing import arguments
+from turing.machine import TuringMachine
+
+__all__ = ["NormalForm"]
+
+MARK = "#"
+
+
+class NormalForm:
+    """A machine with the same runs as a given one, after it has read its word, and without stays.
+
+    The word stands on the cells 1 to n, and everything else holds a mark, which the machine takes for its blank. It
+    starts on cell 0, walks right over the word until it meets the mark after it, walks back to cell 0, and starts the
+    given machine on cell 1: 2n + 3 steps. A stay becomes a step to the right and one back.
+
+    >>> import turing
+    >>> form = NormalForm(turing.zoo["balanced_parentheses"])
+    >>> form.machine.run(form.word("B()E")).steps, form.source.run("B()E").steps, form.read_steps("B()E")
+    (20, 9, 11)
+
+    Chapter: :doc:`/book/averages`.
+    """
+
+    def __init__(self, source: TuringMachine):
+        if not isinstance(source, TuringMachine):
+            raise TypeError(f"NormalForm takes a TuringMachine, and {source!r} was given.")
+        self.source = source
+        self.mark = _unused(MARK, source.symbols)
+        self.enter, self.read, self.back = self.reading = [
+            _unused(name, source.states) for name in ("enter", "read", "back")
+        ]
+        stays = dict.fromkeys(target for target, _, move in source.delta.values() if move == 0)
+        taken = {*source.states, *self.reading}
+        self.stays = {target: _unused(f"to {target}", taken) for target in stays}  # the states in the middle of a stay
+        symbols = [self.mark, *source.symbols]
+        delta = {
+            (self.enter, self.mark): (self.read, self.mark, 1),
+            **{(self.read, symbol): (self.read, symbol, 1) for symbol in source.symbols},
+            (self.read, self.mark): (self.back, self.mark, -1),
+            **{(self.back, symbol): (self.back, symbol, -1) for symbol in source.symbols},
+            (self.back, self.mark): (source.initial, self.mark, 1),
+        }
+        for (state, symbol), (target, written, move) in source.delta.items():
+            rule = (target, written, move) if move else (self.stays[target], written, 1)
+            for read in [symbol, self.mark] if symbol == source.blank else [symbol]:
+                delta[state, read] = rule
+        for target, middle in self.stays.items():
+            delta |= {(middle, symbol): (target, symbol, -1) for symbol in symbols}
+        self.machine = TuringMachine(delta, self.enter, source.halting, self.mark)
+
+    def word(self, word: Iterable[str]) -> list[str]:
+        """The word as this machine meets it, from cell 0 on."""
+        return [self.mark, *arguments.word(word)]
+
+    def read_steps(self, word: Sequence[str]) -> int:
+        """How many steps it takes before the given machine starts."""
+        return 2 * len(word) + 3
+
+    def symbol(self, symbol: str) -> str:
+        """What a symbol of this machine is for the given one."""
+        return self.source.blank if symbol == self.mark else symbol
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    taken = set(taken)
+    while name in taken:
+        name += "′"
+    return name
