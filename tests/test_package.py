@@ -26,7 +26,8 @@ ORDER = [
     ("wcm21", ["runs", "construction", "wcm", "verification", "files"]),
     ("cantor-stacks", ["cantor"]),
     ("ss95", ["stack_machine", "ss"]),
-    ("averages", ["precision", "perez"]),
+    ("averages", ["assembly", "precision", "perez"]),
+    ("layer-norm", ["merrill"]),
     ("how-fast", ["engine"]),
     ("research", ["corpora"]),
 ]

@@ -20,23 +20,30 @@ class PrecisionError(ArithmeticError):
     """
 
 
-def check_margin(name: str, head: Attention, column: Tensor, keys: Tensor, roundings: int) -> float:
+def check_margin(name: str, head: Attention, column: Tensor, keys: Tensor, roundings: tuple[int, int]) -> float:
     """By how much the best score of a head is ahead of any other, divided by what rounding may have changed.
 
-    Raises :class:`PrecisionError` unless that is more than 1. Each term of a score has been rounded ``roundings``
-    times, so the score is off by at most that many units of the sum of its terms' sizes.
+    Raises :class:`PrecisionError` unless that is more than 1. ``roundings`` counts the roundings of a number of the
+    query, and those of a number of a key, its product and the sum. Two scores have the query in common, so its errors
+    count only where their keys differ.
 
     Chapter: :doc:`/book/averages`.
     """
     query = head.query(column).flatten().double()
-    terms = query * keys.reshape(-1, len(query)).double()
-    unit = torch.finfo(keys.dtype).eps / 2
-    scores = head.scores(column.reshape(1, -1), keys.reshape(-1, len(query))).flatten().double()
-    errors = 1.01 * roundings * unit * terms.abs().sum(-1)  # a little more, for products of roundings
+    keys, unit = keys.reshape(-1, len(query)), torch.finfo(keys.dtype).eps / 2
+    scores = head.scores(column.reshape(1, -1), keys).flatten().double()
+    if head.null_key is not None:
+        keys = torch.cat([keys, head.null_key[None]])
     if len(scores) < 2:
         return float("inf")
+    terms = query * keys.double()
+    if head.score == "-abs":
+        terms = -terms * terms.sum(-1, keepdim=True).sign()
     best = int(scores.argmax())
-    gap, off = scores[best] - scores, errors[best] + errors
+    gap, sizes = scores[best] - scores, terms.abs().sum(-1)
+    of_query, of_key = roundings
+    off = of_key * (sizes + sizes[best]) + of_query * (terms - terms[best]).abs().sum(-1)
+    off *= 1.01 * unit  # a little more, for products of roundings
     gap[best] = float("inf")
     ratio = torch.where(off > 0, gap / off, torch.where(gap > 0, float("inf"), 0.0))
     worst = float(ratio.min())

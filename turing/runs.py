@@ -23,7 +23,8 @@ Memory = dict[str, tuple[Any, Any]]  # of each head: keys and values
 class Reading(NamedTuple):
     """What a state says after a step: state, symbol under the head, what was written on the way there, and the move.
 
-    There is no state, and no symbol, where the machine has jammed. ``position`` is for constructions that number cells.
+    There is no state, and no symbol, where the machine has jammed. ``position`` is for constructions that number cells,
+    ``found`` for those that look up the symbol at the beginning of a step: what the step found under the head.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -33,6 +34,7 @@ class Reading(NamedTuple):
     written: str | None = None
     move: int = 0
     position: int | None = None
+    found: str | None = None
 
 
 class Expectation(NamedTuple):
@@ -88,17 +90,24 @@ class Reader:
         """Take the next reading; true if a step of the machine ends with it."""
         if reading is None:
             return False
+        with at_step(self.now.step + 1):
+            if reading.found is not None:
+                self._expect(reading.found)
         self.jammed = reading.state is None
         if self.jammed:
             return False
         with at_step(self.now.step + 1):
             self.network.guard(self.word, self.now, reading, self.notes)
             self.now = self.now._then(reading.state, reading.written, reading.move)  # type: ignore[arg-type]  # not jammed
-            if self.now.symbol != reading.symbol:
-                raise ArithmeticError(
-                    f"the network reads {reading.symbol!r} on cell {self.now.head}, where {self.now.symbol!r} stands."
-                )
+            if reading.found is None:
+                self._expect(reading.symbol)
         return True
+
+    def _expect(self, symbol: str | None) -> None:
+        if self.now.symbol != symbol:
+            raise ArithmeticError(
+                f"the network reads {symbol!r} on cell {self.now.head}, where {self.now.symbol!r} stands."
+            )
 
 
 @contextmanager

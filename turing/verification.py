@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice
-from math import inf
+from math import inf, isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -209,7 +209,8 @@ def _differences(
             wanted = targets[row].get(place, 0)
             wanted, room = wanted if isinstance(wanted, Approx) else (wanted, usual)
             room = room if tolerance is None else tolerance
-            if number != number or abs(number) == float("inf") or abs(Fraction(number) - wanted) > room:
+            finite = not isinstance(number, float) or isfinite(number)
+            if not finite or abs((Fraction(number) if isinstance(number, float) else number) - wanted) > room:
                 yield row, place, float(number), float(wanted)
 
 

@@ -10,19 +10,18 @@ import torch
 from torch import nn
 
 from turing import arguments, ir
+from turing.assembly import copied, head, joined, labelled, layers, places, split
 from turing.attention import Attention
 from turing.construction import Construction, Expectation, Reading, State, register
-from turing.exact import Exact
 from turing.layout import Layout
 from turing.machine import TuringMachine
-from turing.modules import TYPES, Rational, Rows
+from turing.modules import TYPES, Row, Rows
 from turing.perez.normal_form import NormalForm
 from turing.precision import check_margin
 
 __all__ = ["Perez21"]
 
-CLEAR = 4  # a number that is read as 0 or 1 differs from it by at most 1 / CLEAR
-ROUNDINGS = 6  # of a term of a score: two in the query, one in the key, the product, two sums
+ROUNDINGS = 2, 4  # in the query a division and a product; in the key a division, then the product and two sums
 
 
 @register
@@ -78,28 +77,29 @@ class Perez21(Construction):
         x = self.layout
         one, i = x.pos["1"], x.pos["i"]
         value = {k: {place: 1} for k, place in enumerate(x.sym1)} | {len(x.sym1): {one: 1}}
-        into = [*x.sym3, x.word[0]]
+        into: list[Row] = [{place: 1} for place in [*x.sym3, x.word[0]]]
         maps = {0: {i: 2}, 1: {one: 2}, 2: {one: 1}}, {0: {one: 1}, 1: {i: -1}}, value
-        return _head(x, 3, maps, into, arithmetic, "cross", null=[0, 0, 1])
+        return head(x, 3, maps, into, arithmetic, "cross", null=[0, 0, 1])
 
     def _transition(self, arithmetic: str) -> nn.Sequential:
         """δ: a neuron for each rule is the AND of its state and its symbol."""
         x, delta = self.layout, self.form.machine.delta
         y = Layout(rule=[f"{q} {a}" for q, a in delta], mov=["+", "-"], sym3=x.sym3.labels, word=1, pos=x.pos.labels)
         detect: Rows = {rule: {x.st1[q]: 1, x.sym1[a]: 1, None: -1} for rule, (q, a) in zip(y.rule, delta, strict=True)}
-        detect |= _split(x.mov1[0], y.mov) | _copied(x, y, "sym3", "word", "pos")
+        detect |= split(x.mov1[0], y.mov) | copied(x, y, "sym3", "word", "pos")
         write: Rows = {place: {} for name in ("st2", "sym2", "mov2") for place in x[name]}
         for rule, (target, written, move) in zip(y.rule, delta.values(), strict=True):
             write[x.st2[target]][rule] = write[x.sym2[written]][rule] = 1
             write[x.mov2[0]][rule] = move
-        write |= _joined(y.mov, x.mov3[0]) | _copied(y, x, "sym3", "word", "pos")
-        return _layers([x, y, x], [detect, write], arithmetic)
+        write |= joined(y.mov, x.mov3[0]) | copied(y, x, "sym3", "word", "pos")
+        return layers([x, y, x], [detect, write], arithmetic)
 
     def _count(self, arithmetic: str) -> Attention:
         """The average of all moves so far, with this one and without: all keys are 0, so all tie."""
         x = self.layout
         value: Rows = {0: {x.mov2[0]: 1}, 1: {x.mov3[0]: 1}}
-        return _head(x, 1, ({0: {x.pos["1"]: 1}}, {}, value), [x.avg2[0], x.avg3[0]], arithmetic, "causal")
+        into: list[Row] = [{x.avg2[0]: 1}, {x.avg3[0]: 1}]
+        return head(x, 1, ({0: {None: 1}}, {}, value), into, arithmetic, "causal")
 
     def _last(self, arithmetic: str) -> Attention:
         """What was written last on the cell c of the next step, at step j: ⟨q, k⟩ = 3ε(c − cⱼ) + ε², ε = 1/(ij)."""
@@ -108,23 +108,24 @@ class Perez21(Construction):
         query: Rows = {0: {x.avg2[0]: 3}, 1: {inverse: 3}, 2: {x.pos["1/i²"]: 1}}
         key: Rows = {0: {inverse: 1}, 1: {x.avg3[0]: -1}, 2: {inverse: 1}}
         value: Rows = {k: {place: 1} for k, place in enumerate([*x.sym2, i])}
-        return _head(x, 3, (query, key, value), [*x.sym4, x.step[0]], arithmetic, "causal")
+        into: list[Row] = [{place: 1} for place in [*x.sym4, x.step[0]]]
+        return head(x, 3, (query, key, value), into, arithmetic, "causal")
 
     def _output(self, arithmetic: str) -> nn.Sequential:
         """The next token: its symbol is the word's, else the one written last, else the mark."""
         x, symbols = self.layout, self.form.machine.symbols
         y = Layout(st2=x.st2.labels, mov=["+", "-"], sym3=symbols, word=1, sym4=symbols, new=1)
         z = Layout(st2=x.st2.labels, mov=["+", "-"], sym3=symbols, sym4=symbols, blank=1)
-        found: Rows = _copied(x, y, "st2", "sym3", "word", "sym4") | _split(x.mov2[0], y.mov)
+        found: Rows = copied(x, y, "st2", "sym3", "word", "sym4") | split(x.mov2[0], y.mov)
         found[y.new[0]] = {x.pos["i"]: -1, x.step[0]: 1, None: 1}  # 1 if the head found only this very step
-        choose: Rows = _copied(y, z, "st2", "mov", "sym3")
+        choose: Rows = copied(y, z, "st2", "mov", "sym3")
         for place, written in zip(z.sym4, y.sym4, strict=True):
             choose[place] = {written: 1, y.new[0]: -1, y.word[0]: -1}
         choose[z.blank[0]] = {y.new[0]: 1, y.word[0]: -1}
         write: Rows = {target: {source: 1} for target, source in zip(x.st1, z.st2, strict=True)}
         write |= {target: dict.fromkeys(pair, 1) for target, *pair in zip(x.sym1, z.sym3, z.sym4, strict=True)}
         write[x.sym1[self.form.mark]][z.blank[0]] = 1
-        return _layers([x, y, z, x], [found, choose, write | _joined(z.mov, x.mov1[0])], arithmetic)
+        return layers([x, y, z, x], [found, choose, write | joined(z.mov, x.mov1[0])], arithmetic)
 
     def encode(self, word: Iterable[str]) -> Any:
         """The word for the first head, a row for each cell: its symbol, and its number from 1 on.
@@ -164,10 +165,10 @@ class Perez21(Construction):
         form, vectors = self.form, state.vectors
         if self.arithmetic != "exact":
             check_margin("last", self.pipeline["last"], vectors["count"], state.memory["last"][0], ROUNDINGS)
-        before, after = (self._labelled(x, "st1") for x in (vectors["column"], state.x))
+        before, after = (labelled(self.layout.st1, x) for x in (vectors["column"], state.x))
         if after is None:
             return [Reading(None)]
-        symbol, written = self._labelled(state.x, "sym1"), self._labelled(vectors["transition"], "sym2")
+        symbol, written = labelled(self.layout.sym1, state.x), labelled(self.layout.sym2, vectors["transition"])
         if symbol is None or written is None:
             raise ArithmeticError("no symbol is written or read. turing.verify finds the step where that begins.")
         if before in form.reading or after in form.stays.values():
@@ -175,19 +176,6 @@ class Perez21(Construction):
         if before in form.stays.values():  # back on the cell where it was
             return [Reading(after, form.symbol(symbol), form.symbol(symbol), 0)]
         return [Reading(after, form.symbol(symbol), form.symbol(written), round(float(state.x[self.layout.mov1[0]])))]
-
-    def _labelled(self, x: Any, name: str) -> str | None:
-        """The label of the place that is 1 in a slice; None if none is."""
-        part = self.layout[name]
-        exact = isinstance(x, Exact)
-        values, one = (x.numerators[part.slice], x.denominator) if exact else (x[part.slice].tolist(), 1)
-        ones = [k for k, value in enumerate(values) if not CLEAR * abs(value) <= one]
-        if len(ones) > 1 or any(not CLEAR * abs(values[k] - one) <= one for k in ones):
-            raise ArithmeticError(
-                f"One place of {name} should be 1 and the others 0. turing.verify finds the step and the layer where "
-                f"that begins."
-            )
-        return part.labels[ones[0]] if ones else None
 
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
@@ -210,18 +198,18 @@ class Perez21(Construction):
             cells.append(now.head)
             target, new, move = rule or (None, None, 0)
             written.append(new)
-            head = now.head + move
-            visits = [j for j, cell in enumerate(cells) if cell == head]
+            cell = now.head + move
+            visits = [j for j, visited in enumerate(cells) if visited == cell]
             last = visits[-1] if visits else now.step
             comes = word[i - 1] if i <= len(word) else None
             pos = dict(zip(self.layout.pos.names(), ir.POSITIONS["powers"](now.step, 4), strict=True))
-            own = _places(st1=now.state, sym1=now.symbol, mov1=before) | pos
-            asked = _places(sym3=comes, word=int(comes is not None))
-            done = _places(st2=target, sym2=new, mov2=move, mov3=before) | asked | pos
-            counted = done | _places(avg2=Fraction(head, i), avg3=Fraction(now.head, i))
-            found = counted | _places(sym4=written[last], step=last + 1)
+            own = places(st1=now.state, sym1=now.symbol, mov1=before) | pos
+            asked = places(sym3=comes, word=int(comes is not None))
+            done = places(st2=target, sym2=new, mov2=move, mov3=before) | asked | pos
+            counted = done | places(avg2=Fraction(cell, i), avg3=Fraction(now.head, i))
+            found = counted | places(sym4=written[last], step=last + 1)
             symbol = comes or (form.mark if last == now.step else written[last])
-            token = _places(st1=target, sym1=symbol, mov1=move)
+            token = places(st1=target, sym1=symbol, mov1=move)
             names = ["input", "transition", "count", "last", "output"]
             yield Expectation(step, dict(zip(names, [own | asked, done, counted, found, token], strict=True)))
             before, reading = move, now.state in form.reading
@@ -234,63 +222,3 @@ class Perez21(Construction):
             "network": f"{self.construction}, {self.arithmetic}",
             "a step": f"1 pass, after 2n + 3 passes that read a word of n cells{stays}",
         }
-
-
-def _places(**slices: Any) -> dict[str, Any]:
-    """What is not 0, by name: a label of a slice, or the number of a slice of one place."""
-    found = {}
-    for name, value in slices.items():
-        if isinstance(value, str):
-            found[f"{name}[{value}]"] = 1
-        elif value:
-            found[name] = value
-    return found
-
-
-def _layers(layouts: Sequence[Layout], every: Sequence[Rows], arithmetic: str) -> nn.Sequential:
-    """Layers with a ReLU after each but the last."""
-    last = len(every) - 1
-    layers = nn.Sequential(
-        *(
-            Rational(layouts[k], layouts[k + 1], rows, "none" if k == last else "relu", arithmetic=arithmetic)
-            for k, rows in enumerate(every)
-        )
-    )
-    layers.layouts = list(layouts)  # type: ignore[assignment]  # for turing.ir
-    return layers
-
-
-def _head(
-    x: Layout,
-    size: int,
-    maps: tuple[Rows, Rows, Rows],
-    into: Sequence[int],
-    arithmetic: str,
-    mask: str,
-    null: Sequence[int] | None = None,
-) -> Attention:
-    """A head with the score −|⟨q, k⟩| that takes the best key, and the average of those that tie."""
-    query, key, value = maps
-    q, v = Layout(q=size), Layout(v=len(into))
-    parts = [
-        Rational(x, layout, rows, "none", arithmetic=arithmetic) for layout, rows in ((q, query), (q, key), (v, value))
-    ]
-    write = Rational(v, x, {place: {k: 1} for k, place in enumerate(into)}, "none", arithmetic=arithmetic)
-    dtype = TYPES[arithmetic]
-    pair = [None, None] if null is None else [torch.tensor(null, dtype=dtype), torch.zeros(len(into), dtype=dtype)]
-    head = Attention(*parts, write, *pair, kappa=None, score="-abs", mask=mask)
-    head.layout = x
-    return head
-
-
-def _copied(before: Layout, after: Layout, *names: str) -> Rows:
-    return {t: {s: 1} for name in names for t, s in zip(after[name], before[name], strict=True)}
-
-
-def _split(source: int, pair: Any) -> Rows:
-    """A number as the difference of two that are not negative: relu(x) and relu(−x)."""
-    return {pair["+"]: {source: 1}, pair["-"]: {source: -1}}
-
-
-def _joined(pair: Any, target: int) -> Rows:
-    return {target: {pair["+"]: 1, pair["-"]: -1}}
