@@ -26,7 +26,7 @@ ORDER = [
     ("wcm21", ["runs", "construction", "wcm", "verification", "files"]),
     ("cantor-stacks", ["cantor"]),
     ("ss95", ["stack_machine", "ss"]),
-    ("averages", ["assembly", "precision", "perez"]),
+    ("averages", ["assembly", "precision", "perez", "bhattamishra"]),
     ("layer-norm", ["merrill"]),
     ("how-fast", ["engine"]),
     ("research", ["corpora"]),

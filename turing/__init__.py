@@ -68,7 +68,7 @@ LAZY |= {"CapacityError": "wcm"}
 
 def import_chapters() -> None:
     """Import every chapter that registers constructions or engines. Only the package knows them all."""
-    from turing import engine, merrill, perez, ss, wcm  # noqa: F401
+    from turing import bhattamishra, engine, merrill, perez, ss, wcm  # noqa: F401
 
 
 if not TYPE_CHECKING:  # a type checker would believe that every name exists

@@ -49,6 +49,7 @@ MASKS = ("causal", "strict", "cross", "offset")
 POSITIONS: dict[str, Callable[[int, int], list[Fraction | int]]] = {  # from the number of a step, for so many places
     "step": lambda step, size: [step >> k & 1 for k in range(size)],
     "powers": lambda step, size: [1, step + 1, Fraction(1, step + 1), Fraction(1, (step + 1) ** 2)][:size],
+    "inverse": lambda step, size: [Fraction(1, step + 1)],
 }
 MAX_SAFE = 2**53  # up to here a page reads an integer of JSON exactly
 Number = float | Fraction

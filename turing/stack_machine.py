@@ -189,7 +189,7 @@ class StackMachine:
         now = StackConfiguration(0, self.initial, stacks)
         yield now
         while now.step < limit and (rule := self.rules.get((now.state, *now.tops))):
-            now = _after(now, rule)
+            now = after(now, rule)
             yield now
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
@@ -255,19 +255,22 @@ class TwoStacks:
         self.control: dict[str, tuple[str, str]] = {}  # the states that stand for a state and a symbol
         rules: Texts = {}
         for q, a in product(machine.states, machine.symbols):
-            self.control[_name(q, a)] = (q, a)
+            self.control[name_of(q, a)] = (q, a)
             if (q, a) in machine.delta:
                 self._step(rules, q, a, *machine.delta[q, a])
         terminal = [name for name, (q, _) in self.control.items() if q in machine.halting]
-        starts = [_name(machine.initial, a) for a in machine.symbols]
-        self.machine = _CompleteStackMachine(rules, starts, terminal, self.control)
+        starts = [name_of(machine.initial, a) for a in machine.symbols]
+        self.machine = self._complete(rules, starts, terminal)
+
+    def _complete(self, rules: Texts, starts: list[str], terminal: list[str]) -> StackMachine:
+        return _CompleteStackMachine(rules, starts, terminal, self.control)
 
     def _step(self, rules: Texts, q: str, a: str, target: str, written: str, move: int) -> None:
         if move == 0:
             for tops in product((None, "0", "1"), repeat=2):
-                rules[(_name(q, a), *tops)] = (_name(target, written), "noop", "noop")
+                rules[(name_of(q, a), *tops)] = (name_of(target, written), "noop", "noop")
             return
-        self._micro(rules, _name(q, a), target, move, self.code[written], ())
+        self._micro(rules, name_of(q, a), target, move, self.code[written], ())
 
     def _micro(
         self, rules: Texts, state: str, target: str, move: int, left: tuple[int, ...], read: tuple[int, ...]
@@ -279,7 +282,7 @@ class TwoStacks:
             if bits not in known:
                 continue
             rest = left[:-1]
-            after = _name(target, self.symbol[bits]) if not rest else _name(target, "RL"[move < 0], rest, bits)
+            after = name_of(target, self.symbol[bits]) if not rest else name_of(target, "RL"[move < 0], rest, bits)
             push, pop = f"push {left[-1]}", "pop"  # an empty stack stays empty
             new = (after, push, pop) if move > 0 else (after, pop, push)
             for other in (None, "0", "1"):
@@ -295,7 +298,7 @@ class TwoStacks:
         tape = self.turing.tape(word)
         first = tape.get(0, self.turing.blank)
         bits = (str(bit) for cell in range(1, len(tape)) for bit in self.code[tape[cell]])
-        return _name(self.turing.initial, first), (), tuple(bits)
+        return name_of(self.turing.initial, first), (), tuple(bits)
 
     def trace(self, word: Sequence[str], max_steps: int) -> Iterator[tuple[StackConfiguration, bool]]:
         """The configurations of the stack machine, each with whether a step of the Turing machine ends there."""
@@ -311,7 +314,7 @@ class TwoStacks:
             if rule is None:
                 return
             done += complete
-            now = _after(now, rule)
+            now = after(now, rule)
 
     def symbols(self, stack: Sequence[str]) -> list[str]:
         """The symbols that the bits on a stack stand for, from the top; missing bits at the bottom are 0."""
@@ -331,7 +334,7 @@ class _CompleteStackMachine(StackMachine):
         self.rules = {key: (value[0], *map(_operation, value[1:])) for key, value in rules.items()}
 
 
-def _name(q: str, *rest: object) -> str:
+def name_of(q: str, *rest: object) -> str:
     """A name for a state of the stack machine, unique whatever the states and symbols are called."""
     plain = len(rest) == 1 and " " not in q and not q.startswith("(")
     return f"{q} {rest[0]}" if plain else repr((q, *rest))
@@ -378,7 +381,7 @@ def _operation_text(operation: Operation) -> str:
     return " ".join(filter(None, operation))
 
 
-def _after(now: StackConfiguration, rule: tuple[Any, ...]) -> StackConfiguration:
+def after(now: StackConfiguration, rule: tuple[Any, ...]) -> StackConfiguration:
     """The configuration to which a rule leads."""
     state, *operations = rule
     stacks = (_apply(stack, *operation) for stack, operation in zip(now.stacks, operations, strict=True))

@@ -34,13 +34,13 @@ class NormalForm:
         if not isinstance(source, TuringMachine):
             raise TypeError(f"NormalForm takes a TuringMachine, and {source!r} was given.")
         self.source = source
-        self.mark = _unused(MARK, source.symbols)
+        self.mark = unused(MARK, source.symbols)
         self.enter, self.read, self.back = self.reading = [
-            _unused(name, source.states) for name in ("enter", "read", "back")
+            unused(name, source.states) for name in ("enter", "read", "back")
         ]
         stays = dict.fromkeys(target for target, _, move in source.delta.values() if move == 0)
         taken = {*source.states, *self.reading}
-        self.stays = {target: _unused(f"to {target}", taken) for target in stays}  # the states in the middle of a stay
+        self.stays = {target: unused(f"to {target}", taken) for target in stays}  # the states in the middle of a stay
         symbols = [self.mark, *source.symbols]
         delta = {
             (self.enter, self.mark): (self.read, self.mark, 1),
@@ -70,7 +70,11 @@ class NormalForm:
         return self.source.blank if symbol == self.mark else symbol
 
 
-def _unused(name: str, taken: Iterable[str]) -> str:
+def unused(name: str, taken: Iterable[str]) -> str:
+    """The name, with as many primes as it takes to be a new one.
+
+    Chapter: :doc:`/book/averages`.
+    """
     taken = set(taken)
     while name in taken:
         name += "′"

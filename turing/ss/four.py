@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import torch
 
@@ -14,16 +15,20 @@ from turing.layout import Layout
 from turing.modules import Rational, Row, Rows
 from turing.stack_machine import EMPTY, StackMachine
 
+Inputs = Mapping[str, tuple[Any, ...]]  # by label: the next state and the operations
 OPERATIONS = ("noop", "push0", "push1", "pop")
 
 
-def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Rational]:
-    """The layers F4, F3, F2 and F1 by name.
+def four_layers(
+    machine: StackMachine, code: Cantor, weights: str = "closed", inputs: Inputs | None = None
+) -> dict[str, Rational]:
+    """The layers F4, F3, F2 and F1 by name. ``inputs`` are rules that a 1 in the slice ``x`` sets off, by its label.
 
     Chapter: :doc:`/book/ss95`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     rules = list(machine.rules.items())
+    inputs = inputs or {}
     states = len(machine.states)
     widths = [states + p, states + 3 * p, len(rules) + 3 * p, states + 4 * p, states + p]
     numbers = sum(after * (before + 1) for before, after in pairwise(widths))
@@ -31,9 +36,10 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
         network_size(repr(machine), "in four layers", numbers)
     else:  # the equations that are solved, with what solving them takes
         network_size(repr(machine), "in four layers", numbers + 3 * len(rules) ** 2, ', or weights="closed"')
-    column = Layout(st=machine.states, q=p)
+    column = Layout(st=machine.states, q=p) + (Layout(x=list(inputs)) if inputs else Layout())
     seen = column + Layout(one=p, some=p)
-    detected = Layout(rule=[rule_name(key) for key, _ in rules], q=p, one=p, some=p)
+    names = [rule_name(key) for key, _ in rules] + [input_name(label) for label in inputs]
+    detected = Layout(rule=names, q=p, one=p, some=p)
     applied = Layout(st=machine.states, **dict.fromkeys(OPERATIONS, p))
     top = {None: 0, machine.symbols[0]: 1, machine.symbols[1]: 2}
 
@@ -54,6 +60,8 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
             else:
                 row[seen.one[i]], row[None] = 1, row[None] - 1
         F3[detected.rule[r]] = row
+    for label in inputs:
+        F3[detected.rule[input_name(label)]] = {seen.x[label]: 1}
     for name in ("q", "one", "some"):
         F3 |= {detected[name][i]: {seen[name][i]: 1} for i in range(p)}
 
@@ -75,10 +83,10 @@ def four_layers(machine: StackMachine, code: Cantor, weights: str = "closed") ->
             for name in OPERATIONS
             if name != operation_name(machine, operation)
         }
-        for target, *operations in machine.rules.values()
+        for target, *operations in [*machine.rules.values(), *inputs.values()]
     ]
     if weights != "closed":
-        effects = solved(torch.eye(len(rules)), effects, applied.width)
+        effects = solved(torch.eye(len(effects)), effects, applied.width)
     for r, effect in enumerate(effects):
         for place, value in effect.items():
             F2[place][detected.rule[r]] = value
@@ -111,6 +119,10 @@ def solved(features: torch.Tensor, wanted: list[dict[int, int]], width: int) -> 
 def operation_name(machine: StackMachine, operation: tuple[str, str | None]) -> str:
     kind, symbol = operation
     return f"push{machine.symbols.index(symbol)}" if kind == "push" else kind
+
+
+def input_name(label: str) -> str:
+    return f"input {label}"
 
 
 def rule_name(key: tuple[str | None, ...]) -> str:

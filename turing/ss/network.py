@@ -17,7 +17,7 @@ from turing.cantor import PRECISION, Cantor, DepthError, Number
 from turing.exact import Exact
 from turing.layout import Layout
 from turing.modules import TYPES
-from turing.ss.four import OPERATIONS, four_layers, operation_name
+from turing.ss.four import OPERATIONS, Inputs, four_layers, operation_name
 from turing.ss.realtime import classes_of, one_layer
 from turing.stack_machine import StackConfiguration, StackMachine, StackRun
 
@@ -46,7 +46,7 @@ class StackNetwork(nn.Module):
     ``version`` 4 has the layers F4, F3, F2 and F1, version 1 a single one. ``arithmetic`` is ``"exact"``,
     ``"float32"`` or ``"float64"``. Base and digits are 4 and (1, 3) for version 4, and 10p² and
     (10p² − 1 − 4p, 10p² − 1) for version 1, unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in
-    the paper.
+    the paper. ``inputs`` are rules that a 1 in the slice ``x`` sets off, by its label, whatever the state is.
 
     >>> from turing.stack_machine import balanced
     >>> net = StackNetwork(balanced(), arithmetic="float32")
@@ -66,6 +66,7 @@ class StackNetwork(nn.Module):
         digits: tuple[int, int] | None = None,
         arithmetic: str = "exact",
         weights: str = "closed",
+        inputs: Inputs | None = None,
     ):
         super().__init__()
         if not isinstance(machine, StackMachine):
@@ -88,15 +89,20 @@ class StackNetwork(nn.Module):
         self.machine, self.version, self.arithmetic = machine, version, arithmetic
         self.code = Cantor(base, digits, arithmetic)
         build = four_layers if version == 4 else one_layer
-        self.layers = nn.ModuleDict(build(machine, self.code, weights))
+        self.inputs = dict(inputs or {})
+        self.layers = nn.ModuleDict(build(machine, self.code, weights, self.inputs))
         self.layout: Layout = next(iter(self.layers.values())).layouts[0]
         self.tolerance = self.tolerance_after(1, self.code.depth)  # at most, for the number of a stack
         self.keys, self.rules = list(machine.rules), list(machine.rules.values())
-        self.classes = classes_of(machine)
+        self.classes = classes_of(machine, self.inputs)
         self._of_rules = [
             StackReading(target, tuple(operation_name(machine, operation) for operation in operations), tuple(tops))
-            for (_, *tops), (target, *operations) in machine.rules.items()
+            for (_, *tops), (target, *operations) in [*machine.rules.items(), *self._input_rules()]
         ]
+
+    def _input_rules(self) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+        """The rules of inputs as if they had a state and no tops."""
+        return [((label,), rule) for label, rule in self.inputs.items()]
 
     def tolerance_after(self, steps: int, deepest: int | Any) -> Fraction:
         """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
@@ -209,7 +215,7 @@ class StackNetwork(nn.Module):
         Chapter: :doc:`/book/ss95`.
         """
         if self.version == 4:
-            fired = self._fired(*_at(vectors["F3"], slice(len(self.rules))))  # they come first
+            fired = self._fired(*_at(vectors["F3"], slice(len(self._of_rules))))  # they come first
             return StackReading(None) if fired is None else self._of_rules[fired]
         p, (found, one) = self.machine.p, _at(vectors["step"], self.layout.det.slice)
         k = self._fired(found[:: 3**p], one)

@@ -11,7 +11,7 @@ import torch
 from turing.cantor import Cantor
 from turing.layout import Layout
 from turing.modules import Rational, Row
-from turing.ss.four import OPERATIONS, operation_name, solved
+from turing.ss.four import OPERATIONS, Inputs, operation_name, solved
 from turing.stack_machine import StackMachine
 
 START = "start"
@@ -27,12 +27,12 @@ def check_neurons(machine: str, neurons: int, or_more: str = "") -> None:
         )
 
 
-def classes_of(machine: StackMachine) -> list[tuple[str, ...]]:
+def classes_of(machine: StackMachine, inputs: Inputs | None = None) -> list[tuple[str, ...]]:
     """What a step can do: the next state and the operations; and a start for each first state that no step leads to."""
     found = list(
         dict.fromkeys(
             (target, *(operation_name(machine, operation) for operation in operations))
-            for target, *operations in machine.rules.values()
+            for target, *operations in [*machine.rules.values(), *(inputs or {}).values()]
         )
     )
     reached = {target for target, *_ in found}
@@ -71,16 +71,20 @@ def margin(code: Cantor, levels: tuple[int, ...], c: tuple[int, ...]) -> int:
     return (min(gaps) - 1) // 2 if gaps else 0
 
 
-def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> dict[str, Rational]:
-    """The one layer, under the name ``"step"``.
+def one_layer(
+    machine: StackMachine, code: Cantor, weights: str = "closed", inputs: Inputs | None = None
+) -> dict[str, Rational]:
+    """The one layer, under the name ``"step"``. ``inputs`` are those of :func:`turing.ss.four.four_layers`.
 
     Chapter: :doc:`/book/ss95`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
-    classes = classes_of(machine)
+    inputs = inputs or {}
+    classes = classes_of(machine, inputs)
     levels = list(product(range(3), repeat=p))
     top = (None, *machine.symbols)
     column = Layout(det=len(classes) * len(levels), **dict.fromkeys(OPERATIONS, p))
+    column += Layout(x=list(inputs)) if inputs else Layout()
     check_neurons(repr(machine), column.width)
     det = {(k, v): column.det[n] for n, (k, v) in enumerate(product(range(len(classes)), levels))}
 
@@ -120,6 +124,9 @@ def one_layer(machine: StackMachine, code: Cantor, weights: str = "closed") -> d
         for here, effect in zip(every, solved(features, wanted, len(classes)), strict=True):
             for target, value in effect.items():
                 chosen[target][det[here]] = value
+    for label, (target, *operations) in inputs.items():
+        kind = (target, *(operation_name(machine, operation) for operation in operations))
+        add(chosen[number[kind]], {column.x[label]: 1})
 
     def unit(i: int, level: int) -> tuple[int, ...]:
         return tuple(level if j == i else 0 for j in range(p))

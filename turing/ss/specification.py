@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from turing.cantor import PRECISION, Cantor
-from turing.ss.four import OPERATIONS, operation_name, rule_name
+from turing.ss.four import OPERATIONS, input_name, operation_name, rule_name
 from turing.stack_machine import StackConfiguration, StackMachine
 from turing.verification import Approx
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Places = dict[str, Fraction | int]
 Expected = dict[str, Places]
-Step = Callable[[StackConfiguration, StackConfiguration | None], Expected]  # None where the machine jams
+Step = Callable[..., Expected]  # of a configuration and the next one, None where the machine jams; and of an input
 
 
 def specification(network: StackNetwork, machine: StackMachine) -> Step:
@@ -30,8 +30,9 @@ def _four(network: StackNetwork, machine: StackMachine) -> Step:
     index, encode = _indices(machine.p), _encoder(network)
     layouts = {name: set(layer.layouts[1].names()) for name, layer in network.layers.items()}
 
-    def step(now: StackConfiguration, after: StackConfiguration | None) -> Expected:
+    def step(now: StackConfiguration, after: StackConfiguration | None, label: str | None = None) -> Expected:
         key = (now.state, *now.tops)
+        rule = rule_name(key) if label is None else input_name(label)
         seen: Places = {f"q{i}": value for i, value in zip(index, map(encode, now.stacks), strict=True)}
         seen |= {f"some{i}": 1 for i, top in zip(index, now.tops, strict=True) if top is not None}
         seen |= {f"one{i}": 1 for i, top in zip(index, now.tops, strict=True) if top == machine.symbols[1]}
@@ -43,15 +44,17 @@ def _four(network: StackNetwork, machine: StackMachine) -> Step:
                 "F1": {f"q{i}": min(sum(values.values()), 1) for i, values in zip(index, made, strict=True)},
             }
         else:
-            chosen = [operation_name(machine, operation) for operation in machine.rules[key][1:]]
+            operations = (machine.rules[key] if label is None else network.inputs[label])[1:]
+            chosen = [operation_name(machine, operation) for operation in operations]
             new = list(zip(index, map(encode, after.stacks), strict=True))
             found = {
-                "F3": {f"rule[{rule_name(key)}]": 1, **seen},
+                "F3": {f"rule[{rule}]": 1, **seen},
                 "F2": {f"st[{after.state}]": 1}
                 | {f"{name}{i}": value for name, (i, value) in zip(chosen, new, strict=True)},
                 "F1": {f"st[{after.state}]": 1} | {f"q{i}": value for i, value in new},
             }
-        found = {"F4": {f"st[{now.state}]": 1} | seen} | found
+        given = {f"x[{label}]": 1} if label else {}
+        found = {"F4": {f"st[{now.state}]": 1} | given | seen} | found
         return {name: _known(layouts[name], places) for name, places in found.items()}
 
     return step
@@ -61,10 +64,10 @@ def _realtime(network: StackNetwork, machine: StackMachine) -> Step:
     index, encode, names = _indices(machine.p), _encoder(network), network.layout.names()
     number = {kind: k for k, kind in enumerate(network.classes)}
 
-    def step(now: StackConfiguration, after: StackConfiguration | None) -> Expected:
+    def step(now: StackConfiguration, after: StackConfiguration | None, label: str | None = None) -> Expected:
         if after is None:
             return {"step": _named(index, [_made(machine, encode, stack) for stack in now.stacks])}
-        target, *operations = machine.rules[(now.state, *now.tops)]
+        target, *operations = machine.rules[(now.state, *now.tops)] if label is None else network.inputs[label]
         chosen = [operation_name(machine, operation) for operation in operations]
         level = [0 if top is None else 1 + machine.symbols.index(top) for top in after.tops]
         found: Places = {

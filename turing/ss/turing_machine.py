@@ -12,7 +12,7 @@ from turing import arguments, wcm  # noqa: F401  # wcm: the chapter before regis
 from turing.construction import Construction, Expectation, Reading, State, register
 from turing.machine import Configuration, TuringMachine
 from turing.ss.four import operation_name
-from turing.ss.network import CLEAR, Guard, StackNetwork
+from turing.ss.network import CLEAR, Guard, StackNetwork, StackReading
 from turing.ss.realtime import check_neurons
 from turing.ss.specification import near, specification
 from turing.stack_machine import StackConfiguration, TwoStacks
@@ -93,8 +93,7 @@ class SS95(Construction):
         """What the reader keeps: the guard of the stacks, and what a step of the machine has pushed so far, and on
         which side.
         """
-        state, *stacks = self.two.start(word)
-        return {"guard": Guard(self.network, stacks, state), "pushed": [], "move": 0}
+        return start_notes(self.two, self.network, word)
 
     def _embedded(self, x: Any, step: int) -> Any:
         return self.network.reduced(x)
@@ -111,27 +110,7 @@ class SS95(Construction):
 
         Chapter: :doc:`/book/ss95`.
         """
-        notes, two = state.notes, self.two
-        reading = self.network.read(state.vectors)
-        notes["guard"].enter(reading)
-        if reading.state is None:
-            return [Reading(None)]
-        pushed: list[int] = notes["pushed"]
-        for side, operation in enumerate(reading.operations):
-            if operation.startswith("push"):
-                pushed.append(int(operation[-1]))
-                notes["move"] = 1 if side == 0 else -1  # what is pushed on the left stack is where the head was
-        if reading.state not in two.control and len(pushed) < two.k:
-            return [None]
-        name, symbol = two.control.get(reading.state, ("", ""))
-        written = two.symbol.get(tuple(reversed(pushed))) if pushed else symbol
-        if not name or written is None:
-            raise ArithmeticError(
-                f"a step of the machine should end with pass {state.passes}, and the network has pushed {pushed} and "
-                f"is in {reading.state}. {self.network.why()}"
-            )
-        move, notes["pushed"], notes["move"] = notes["move"], [], 0
-        return [Reading(name, symbol, written, move)]
+        return [machine_reading(self.two, self.network, self.network.read(state.vectors), state)]
 
     def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
         """Follow a run by the symbols on its stacks; each pass is held against these where it is read."""
@@ -184,6 +163,36 @@ class SS95(Construction):
             "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
             "a step": f"{micro} of {layers}; a stay takes one",
         }
+
+
+def start_notes(two: TwoStacks, network: StackNetwork, word: Sequence[str]) -> dict[str, Any]:
+    """What a reader keeps: the guard of the stacks, and what a step has pushed so far, and on which side."""
+    state, *stacks = two.start(word)
+    return {"guard": Guard(network, stacks, state), "pushed": [], "move": 0}
+
+
+def machine_reading(two: TwoStacks, network: StackNetwork, reading: StackReading, state: State) -> Reading | None:
+    """What a step of the two stacks says about the Turing machine; None in the middle of its step."""
+    notes = state.notes
+    notes["guard"].enter(reading)
+    if reading.state is None:
+        return Reading(None)
+    pushed: list[int] = notes["pushed"]
+    for side, operation in enumerate(reading.operations):
+        if operation.startswith("push"):
+            pushed.append(int(operation[-1]))
+            notes["move"] = 1 if side == 0 else -1  # what is pushed on the left stack is where the head was
+    if reading.state not in two.control and len(pushed) < two.k:
+        return None
+    name, symbol = two.control.get(reading.state, ("", ""))
+    written = two.symbol.get(tuple(reversed(pushed))) if pushed else symbol
+    if not name or written is None:
+        raise ArithmeticError(
+            f"a step of the machine should end with pass {state.passes}, and the network has pushed {pushed} and "
+            f"is in {reading.state}. {network.why()}"
+        )
+    move, notes["pushed"], notes["move"] = notes["move"], [], 0
+    return Reading(name, symbol, written, move)
 
 
 def _passes(

@@ -27,7 +27,9 @@ function known(part) {
 }
 
 /** What is added to a column before step t + 1 where it is not the bits of t: fractions, as in ir.POSITIONS. */
-const POSITIONS = { powers: (t) => [[1, 1], [t + 1, 1], [1, t + 1], [1, (t + 1) ** 2]] };
+const POSITIONS = {
+  powers: (t) => [[1, 1], [t + 1, 1], [1, t + 1], [1, (t + 1) ** 2]], inverse: (t) => [[1, t + 1]],
+};
 
 const isIndex = (i, size) => Number.isInteger(i) && i >= 0 && i < size;
 
