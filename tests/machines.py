@@ -1,5 +1,8 @@
 """Machines for the tests of the networks: random ones, walkers, and when a network is full, found by hand."""
 
+from collections.abc import Iterator
+from random import Random
+
 from hypothesis import strategies as st
 
 from turing.machine import TuringMachine
@@ -52,3 +55,19 @@ def full(machine: TuringMachine, word, bits: int, limit: int) -> int | None:
 def numbered(configurations) -> list[tuple]:
     """The configurations of a trace as plain values, each read at its own moment."""
     return [(now.step, now.state, now.head, now.symbol, now.tape) for now in configurations]
+
+
+def random_machines(number: int, seed: int = 0) -> Iterator[tuple[TuringMachine, str]]:
+    """Machines of 2 to 5 states and symbols with all three moves and a few rules missing, each with a word."""
+    chance = Random(seed)
+    for _ in range(number):
+        states, symbols = "ABCDE"[: chance.randint(2, 5)], "_1234"[: chance.randint(2, 5)]
+        delta = {
+            (q, a): (chance.choice([*states, "H"]), chance.choice(symbols), chance.choice((-1, 0, 1)))
+            for q in states
+            for a in symbols
+            if chance.random() < 0.95
+        }
+        delta[states[0], symbols[0]] = (states[1], symbols[1], 1)
+        word = "".join(chance.choice(symbols) for _ in range(chance.randint(0, 6)))
+        yield TuringMachine(delta, states[0], {"H"}, symbols[0]), word

@@ -117,9 +117,9 @@ class Exact(Sequence[Fraction]):
     @classmethod
     def of(cls, values: Iterable[Number]) -> Exact:
         """A vector of any numbers; a float is taken at its exact binary value."""
-        fractions = [Fraction(value) for value in values]
-        denominator = lcm(1, *(value.denominator for value in fractions))
-        return cls((int(value * denominator) for value in fractions), denominator)
+        numbers = [value if isinstance(value, int) else Fraction(value) for value in values]
+        denominator = lcm(1, *{value.denominator for value in numbers if value})
+        return cls((int(value * denominator) for value in numbers), denominator)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
