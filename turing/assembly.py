@@ -53,17 +53,18 @@ def head(
     Chapter: :doc:`/book/averages`.
     """
     q, v = Layout(q=size), Layout(v=len(into))
-    parts = [
+    query, key, value = (
         Rational(x, layout, rows, "none", arithmetic=arithmetic) for layout, rows in zip((q, q, v), maps, strict=True)
-    ]
+    )
     rows: Rows = {}
     for k, row in enumerate(into):
         for place, weight in row.items():
-            rows.setdefault(place, {})[k] = weight  # type: ignore[arg-type]  # a place, never the bias
+            rows.setdefault(place, {})[k] = weight
     write = Rational(v, x, rows, "none", arithmetic=arithmetic)
     dtype = TYPES[arithmetic]
-    pair = (None, None) if null is None else (torch.tensor(null, dtype=dtype), torch.zeros(len(into), dtype=dtype))
-    made = Attention(*parts, write, *pair, kappa=None, score=score, mask=mask, offset=offset)
+    kept = None if null is None else torch.tensor(null, dtype=dtype)
+    nothing = None if null is None else torch.zeros(len(into), dtype=dtype)
+    made = Attention(query, key, value, write, kept, nothing, None, score=score, mask=mask, offset=offset)
     made.layout = x
     return made
 

@@ -46,7 +46,7 @@ ACTIVATIONS = ("none", "relu", "clamp")
 TYPES = ("float32", "float64", "bfloat16", "float16", "int64")  # of tensors
 SCORES = ("dot", "-abs")
 MASKS = ("causal", "strict", "cross", "offset")
-POSITIONS: dict[str, Callable[[int, int], list[Fraction | int]]] = {  # from the number of a step, for so many places
+POSITIONS: dict[str, Callable[[int, int], list[Any]]] = {  # from the number of a step, for so many places
     "step": lambda step, size: [step >> k & 1 for k in range(size)],
     "powers": lambda step, size: [1, step + 1, Fraction(1, step + 1), Fraction(1, (step + 1) ** 2)][:size],
     "inverse": lambda step, size: [Fraction(1, step + 1)],

@@ -29,7 +29,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "clamp": lambda x: x.clamp(0, 1),
 }
-Row = dict[int | None, Fraction | int]  # the places that a place reads, with their weights; None is the bias
+Row = dict[Any, Any]  # the places that a place reads, with their weights; None is the bias
 Rows = dict[int, Row]
 DERIVED = {"weight": "numerators", "bias": "bias_numerators"}  # in exact arithmetic, from these
 

@@ -5,10 +5,10 @@ Chapter: :doc:`/book/averages`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
-
-from turing.attention import Attention
 
 __all__ = ["PrecisionError", "check_margin"]
 
@@ -20,7 +20,7 @@ class PrecisionError(ArithmeticError):
     """
 
 
-def check_margin(name: str, head: Attention, column: Tensor, keys: Tensor, roundings: tuple[int, int]) -> float:
+def check_margin(name: str, head: Any, column: Tensor, keys: Tensor, roundings: tuple[int, int]) -> float:
     """By how much the best score of a head is ahead of any other, divided by what rounding may have changed.
 
     Raises :class:`PrecisionError` unless that is more than 1. ``roundings`` counts the roundings of a number of the

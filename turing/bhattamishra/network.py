@@ -81,7 +81,7 @@ class Bhattamishra20(Construction):
         extra = Layout(inv=1) if positions else Layout(inv=1, start=1)
         self.layout = (network.layout if version == 1 else _side_by_side(network)) + extra
         self.loop = ir.Loop("column", (("inv", "inverse"),) if positions else ())  # type: ignore[misc]  # of this network
-        cell = self._one(arithmetic) if version == 1 else self._four(arithmetic)
+        cell = self._one_layer(arithmetic) if version == 1 else self._four_layers(arithmetic)
         count = {} if positions else {"count": self._count(arithmetic)}
         self.pipeline = nn.ModuleDict({**count, "input": self._input(arithmetic), "cell": cell})
 
@@ -90,7 +90,7 @@ class Bhattamishra20(Construction):
         """The network of SS95 whose layers the cell has; its weights are not used."""
         return self._network[0]
 
-    def _one(self, arithmetic: str) -> Rational:
+    def _one_layer(self, arithmetic: str) -> Rational:
         """The cell of one layer as it is."""
         layer = self.network.layers["step"]
         cell = Rational(self.layout, self.layout, {}, "clamp", layer.last, arithmetic)
@@ -99,7 +99,7 @@ class Bhattamishra20(Construction):
         weight[: own.shape[0], : own.shape[1]], bias[: len(own_bias)] = own, own_bias
         return cell
 
-    def _four(self, arithmetic: str) -> Rational:
+    def _four_layers(self, arithmetic: str) -> Rational:
         """The four layers side by side in one: each takes its own block of the column and gives the next one.
 
         A bias would fill blocks that hold nothing; so it is a weight of the mark on the block that does.

@@ -230,7 +230,7 @@ class Merrill24(Construction):
             inverse = [Fraction(1, i - k) if i > k else 0 for k in range(4)]
             terms = [0, -3 * inverse[1], 3 * inverse[2], -inverse[3]]
             f = Fraction(6, SCALE * i * (i - 1) * (i - 2) * (i - 3)) if i > 3 else YOUNG[i - 1]
-            pairs = {"phi1": (now.head, 1), "phi2": (cell, 1), "psi": (f, 1)}
+            pairs: dict[str, tuple[Any, Any]] = {"phi1": (now.head, 1), "phi2": (cell, 1), "psi": (f, 1)}
             last = max((j for j, key in enumerate(keys) if key == now.head), default=now.step)
             there = tokens[last]
             visited = keys[last] == now.head and now.step > 0

@@ -325,7 +325,7 @@ class StackNetwork(nn.Module):
         from turing.ss.specification import specification
 
         step = specification(self, machine or self.machine)
-        return (step(now, after) for now, after in pairwise(configurations))  # type: ignore[arg-type]  # None comes last
+        return (step(now, after) for now, after in pairwise(configurations))
 
     def ir(self) -> ir.Network:
         """The network as :mod:`turing.ir` sees it."""
