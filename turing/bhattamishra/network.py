@@ -29,7 +29,6 @@ from turing.verification import Approx
 __all__ = ["Bhattamishra20"]
 
 BLOCKS = ("column", "F4", "F3", "F2")  # what goes into each of the four layers
-MAX_WEIGHTS = 50_000_000  # in a matrix: each takes 8 bytes
 
 
 @register
@@ -68,6 +67,8 @@ class Bhattamishra20(Construction):
             raise ValueError(f"version is 1, for one pass a micro-step, or 4, for four, and {version!r} was given.")
         if not isinstance(positions, bool):
             raise ValueError(f"positions is True or False, and {positions!r} was given.")
+        pairs = len(machine.states) * len(machine.symbols)
+        arguments.network_size(repr(machine), "or more in bhattamishra20", 12 * pairs * len(machine.delta))
         self.machine, self.stacks = machine, ReadingStacks(machine)
         stack = self.stacks.machine
         if version is None:
@@ -281,11 +282,7 @@ def _side_by_side(network: StackNetwork) -> Layout:
         for part in layer.layouts[0]:
             slices[_in_block(block, part.name)] = part.labels or part.size
     layout = Layout(**slices, phase=list(BLOCKS))
-    if layout.width**2 > MAX_WEIGHTS:
-        raise ValueError(
-            f"This machine takes a matrix of {layout.width**2:,} weights, and at most {MAX_WEIGHTS:,} are built. "
-            f"Take a machine with fewer states or symbols."
-        )
+    arguments.network_size(repr(network.machine), "side by side", layout.width**2)
     return layout
 
 

@@ -66,6 +66,8 @@ class Merrill24(Construction):
             sym2=machine.symbols, found=["odd", "moved"],  # the last write, and the parity of its cell
             sym3=machine.symbols,  # the symbol of the word
         )  # fmt: skip
+        width, rules = self.layout.width, len(machine.delta)
+        arguments.network_size(repr(machine), f"in {self.construction}", width * (2 * rules + 6 * width))
         self.pipeline = nn.ModuleDict(
             {
                 "count": self._count(arithmetic),

@@ -62,6 +62,8 @@ class Perez21(Construction):
             sym4=symbols, step=1,  # what was written last on the cell that comes next, and at which step
             pos=["1", "i", "1/i", "1/i²"],
         )  # fmt: skip
+        width, rules = self.layout.width, len(self.form.machine.delta)
+        arguments.network_size(repr(machine), f"in {self.construction}", width * (2 * rules + 3 * width))
         self.pipeline = nn.ModuleDict(
             {
                 "input": self._input(arithmetic),
