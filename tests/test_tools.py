@@ -79,6 +79,15 @@ def test_icons_that_no_page_shows_are_taken_out_of_the_theme():
     assert trim(script, set()) == "x={}"
 
 
+def test_a_rehearsal_says_where_its_environment_is_not_colabs():
+    rehearse = load("rehearse")
+    found, lines = rehearse.installed(sys.executable), rehearse.differences(sys.executable)
+    assert rehearse.COLAB["torch"] == "2.11.0"
+    for name, wanted in rehearse.COLAB.items():
+        line = f"differs from Colab: {name} is {found.get(name, 'missing')} here, and {wanted} there"
+        assert (line in lines) is (found.get(name) != wanted)
+
+
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 

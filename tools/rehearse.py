@@ -1,11 +1,11 @@
 """Rehearse what a reader does in Colab: open the plain copy of a chapter, and run it from top to bottom.
 
-python tools/rehearse.py [CHAPTER …]          in a new environment with Colab's versions of Jupyter
+python tools/rehearse.py [CHAPTER …]          in a new environment with Colab's versions
 python tools/rehearse.py --here [CHAPTER …]   in the environment of this Python, such as Colab's own image
 
 Needs the book (make book). The environment has no `turing`; the set-up cell of each copy installs it, from a git
-repository that holds this checkout as it stands. Nothing that was there before may be replaced. Python is the one of
-this machine; Colab's own is 3.13.
+repository that holds this checkout as it stands. Nothing that was there before may be replaced. What differs from
+Colab is printed: its Python may not be had here, or its torch only as gigabytes of CUDA.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from pathlib import Path
 
 import nbformat
@@ -28,8 +27,18 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 ROOT = Path(__file__).resolve().parent.parent
 COPIES = ROOT / "_build" / "html" / "colab"
 VIEW = "application/vnd.jupyter.widget-view+json"
-# What Colab has before a notebook runs, as far as the book needs it; pinned where Colab's version is older.
-COLAB = "ipywidgets==7.7.1 ipython==7.34.0 ipykernel==6.17.1 anywidget==0.9.21 torch==2.13.0 numpy matplotlib numba"
+# What Colab has before a notebook runs, as far as the book needs it, in August 2026.
+PYTHON = "3.13"
+COLAB = {
+    "torch": "2.11.0",
+    "numpy": "2.1.3",
+    "numba": "0.61.2",
+    "ipywidgets": "7.7.1",
+    "ipython": "7.34.0",
+    "anywidget": "0.9.21",
+    "safetensors": "0.8.0",
+}
+MORE = ("ipykernel==6.17.1", "matplotlib")  # the kernel that goes with this IPython
 
 
 def main(arguments: list[str]) -> int:
@@ -43,6 +52,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         python = Path(sys.executable) if here else new_environment(folder / "environment")
+        print(*differences(python), sep="\n", flush=True)
         address = f"git+{repository(folder / 'checkout').as_uri()}"
         before = installed(python)
         if "turing-book" in before:
@@ -65,11 +75,33 @@ def main(arguments: list[str]) -> int:
 
 def new_environment(folder: Path) -> Path:
     began = time.monotonic()
-    venv.create(folder, with_pip=True)
+    pins = {name: f"{name}=={version}" for name, version in COLAB.items()}
+    (tested,) = re.findall("^torch==.+$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    pythons = [found for found in (shutil.which(f"python{PYTHON}"), sys.executable) if found]
+    # For the CPU alone: Colab's torch if it can be had, or else the one that the book is tested with.
+    choices = [(command, f"{torch}+cpu") for torch in (pins["torch"], tested) for command in pythons]
     python = folder / "bin" / "python"
-    pip(python, "install", "--quiet", *COLAB.split())
-    print(f"an environment with {COLAB}: {time.monotonic() - began:.0f} s", flush=True)
+    for command, torch in [*choices, (sys.executable, tested)]:
+        if subprocess.run([command, "-m", "venv", "--clear", folder], capture_output=True).returncode:
+            continue  # a name that leads to no Python
+        dry = [python, "-m", "pip", "--disable-pip-version-check", "install", "--dry-run", "--no-deps", torch]
+        if subprocess.run(dry, capture_output=True).returncode == 0:
+            break
+    pip(python, "install", "--quiet", *(pins | {"torch": torch}).values(), *MORE)
+    print(f"a new environment: {time.monotonic() - began:.0f} s", flush=True)
     return python
+
+
+def differences(python: Path) -> list[str]:
+    """Where an environment is not what Colab has."""
+    command = [python, "-c", "import platform; print(platform.python_version())"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    found = {"Python": version.rpartition(".")[0]} | installed(python)
+    return [
+        f"differs from Colab: {name} is {found.get(name, 'missing')} here, and {wanted} there"
+        for name, wanted in ({"Python": PYTHON} | COLAB).items()
+        if found.get(name) != wanted
+    ] or ["all versions are those of Colab"]
 
 
 def repository(folder: Path) -> Path:
