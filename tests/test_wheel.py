@@ -2,13 +2,16 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import venv
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import tomllib
 
 from book import ROOT
 
@@ -53,6 +56,64 @@ def test_wheel_and_sdist_hold_the_whole_package_and_nothing_of_the_book(tmp_path
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert wanted | {"pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"} <= names
+
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+# Every name of the standard library that a module of the package imports, whether or not torch is there to import it.
+NAMES = """
+import ast, sys
+from pathlib import Path
+for path in Path(sys.argv[1]).rglob("*.py"):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in sys.stdlib_module_names:
+            exec(ast.unparse(node))
+"""
+
+
+def python(version):
+    """A Python of this version, if there is one on this machine: on the path, or among those of pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"{version}.*/bin/python"))]
+    code = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
+    for path in filter(None, found):
+        if subprocess.run([path, "-c", code], capture_output=True, text=True).stdout.strip() == version:
+            return path
+    return None
+
+
+def test_the_pythons_that_can_be_had_are_named(capsys):
+    found = [version for version in PYTHONS if python(version)]
+    with capsys.disabled():
+        print(f" (the wheel is tried on Python {', '.join(found)})", end="")
+    assert ".".join(map(str, sys.version_info[:2])) in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PYTHONS)
+def test_the_wheel_runs_machines_on_every_python_that_can_be_had(version, tmp_path):
+    """Without torch, whose build for the CPU alone may be there for a single Python only."""
+    if python(version) is None:
+        pytest.skip(f"there is no Python {version} on this machine")
+    _, wheel = built(tmp_path)
+    home = tmp_path / "venv"
+    subprocess.run([python(version), "-m", "venv", home], check=True, capture_output=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [name for name in project["dependencies"] if not name.startswith("torch")]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+    def run(*command):
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    for what in (needed, ["--no-deps", wheel]):
+        run(home / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *what)
+    (package,) = home.glob("lib/python*/site-packages/turing")
+    run(home / "bin/python", "-W", "error", "-m", "compileall", "-q", "-f", package)
+    run(home / "bin/python", "-c", NAMES, package)
+    assert "steps      107" in run(home / "bin/turing", "run", "bb4")
+    assert "balanced_parentheses" in run(home / "bin/turing", "zoo")
+    assert "1RB1LB" in run(home / "bin/turing", "convert", "bb2", "--to", "bbchallenge")
 
 
 @pytest.mark.slow
