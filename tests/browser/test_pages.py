@@ -207,6 +207,28 @@ def test_a_page_works_from_a_server_fits_a_phone_and_axe_finds_nothing_serious(p
     assert seen.errors == []
 
 
+PAINTED = """new MutationObserver((_, watch) => {
+  if (!document.body) return;
+  window.firstTheme = document.documentElement.dataset.theme;
+  watch.disconnect();
+}).observe(document, { childList: true, subtree: true })"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("before", ["null", "'light'", "'dark'"])
+def test_a_page_begins_in_the_colours_of_the_readers_system(theme, before, sites, browser):
+    """With no flash of another theme, whatever the system asked for at the last visit."""
+    context, errors = browser.new_context(color_scheme=theme), []
+    page = context.new_page()
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(f"if ({before}) Object.assign(localStorage, {{ mode: 'auto', theme: {before} }});\n{PAINTED}")
+    page.goto(f"{sites['http']}/book/errata.html")
+    assert page.evaluate("[window.firstTheme, document.documentElement.dataset.theme]") == [theme, theme]
+    assert errors == []
+    context.close()
+
+
 @pytest.mark.parametrize(
     "page", ["book/index", *(pytest.param(page, marks=pytest.mark.slow) for page in PAGES if page != "book/index")]
 )
