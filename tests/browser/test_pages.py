@@ -229,6 +229,26 @@ def test_a_page_begins_in_the_colours_of_the_readers_system(theme, before, sites
     context.close()
 
 
+COLOURS = """() => {
+  const style = (part) => getComputedStyle(document.querySelector(part));
+  const probe = document.body.appendChild(document.createElement("i"));
+  const shown = (name) => (probe.style.color = `var(--${name})`, getComputedStyle(probe).color);
+  return {
+    ink: [shown("turing-ink"), shown("turing-ground")],
+    "skip to main content": [style(".skip-link").backgroundColor, style(".skip-link a").color],
+    "back to top": [style("#pst-back-to-top").backgroundColor, style("#pst-back-to-top").color],
+    "ring around what has the focus": [shown("pst-color-accent"), style("body").backgroundColor],
+  };
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_the_theme_adds_to_a_page_has_the_colours_of_the_book(theme, sites, visit):
+    colours = visit(f"{sites['file']}/book/errata.html", theme=theme).page.evaluate(COLOURS)
+    ink = colours.pop("ink")
+    assert colours == dict.fromkeys(colours, ink)
+
+
 @pytest.mark.parametrize(
     "page", ["book/index", *(pytest.param(page, marks=pytest.mark.slow) for page in PAGES if page != "book/index")]
 )
