@@ -147,11 +147,11 @@ def contents(articles: dict[str, Tag]) -> str:
 
 
 def one_page(pages: list[str]) -> str:
-    """The book as one HTML page; styles and MathJax are those of the built pages."""
+    """The book as one HTML page; styles, MathJax and page.js are those of the built pages."""
     site = book.site(book.repository())
     articles = {page: widgets(page, article(page, pages, site), site) for page in pages}
     head = built(pages[0], "head").select("link[rel=stylesheet], script")
-    head = [part for part in head if part.name == "link" or "mathjax" in str(part).lower()]
+    head = [part for part in head if part.name == "link" or re.search("mathjax|page.js", str(part), re.IGNORECASE)]
     running = "@page { size: A4 }\n"  # and the name of the chapter at the top of its pages
     for i, (page, found) in enumerate(articles.items()):
         name = json.dumps(found.h1.get_text(), ensure_ascii=False)
