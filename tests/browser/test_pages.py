@@ -13,6 +13,7 @@ from pages import TURN, axe
 from turing.adders import LookaheadAdder, bits_of
 from turing.exercises import CHAPTERS, Wrong, exercises
 from turing.exercises.weights import WeightPuzzle
+from turing.widgets import Puzzle
 
 PAGES = book.pages()
 
@@ -247,6 +248,15 @@ def test_what_the_theme_adds_to_a_page_has_the_colours_of_the_book(theme, sites,
     colours = visit(f"{sites['file']}/book/errata.html", theme=theme).page.evaluate(COLOURS)
     ink = colours.pop("ink")
     assert colours == dict.fromkeys(colours, ink)
+
+
+@pytest.mark.parametrize("name", ["folded_carry", "flags"])
+@pytest.mark.parametrize("width", [1000, 720])
+def test_no_puzzle_hides_a_column_on_a_desktop(name, width, open_page):
+    page = open_page(Puzzle(name), width=width)
+    assert (
+        page.locator(".frame").evaluate_all("all => all.filter(box => box.scrollWidth > box.clientWidth).length") == 0
+    )
 
 
 @pytest.mark.parametrize(
