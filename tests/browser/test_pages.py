@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 
 import book
 import turing
@@ -257,6 +258,17 @@ def test_no_puzzle_hides_a_column_on_a_desktop(name, width, open_page):
     assert (
         page.locator(".frame").evaluate_all("all => all.filter(box => box.scrollWidth > box.clientWidth).length") == 0
     )
+
+
+def test_a_citation_says_what_its_entry_in_the_bibliography_is_called(book_html):
+    pages = {page: (book_html / f"{page}.html").read_text(encoding="utf-8") for page in PAGES}
+    entries = BeautifulSoup(pages["book/bibliography"], "html.parser").select(".citation")
+    labels = {entry["id"]: entry.select_one(".label").get_text(strip=True).strip("[]") for entry in entries}
+    assert {"SS95", "WCM21"} <= {*labels.values()}
+    link = re.compile(r'href="bibliography\.html#(id\d+)"[^>]*>(?:<span>)?([^<]+)')
+    cited = [found for text in pages.values() for found in link.findall(text)]
+    assert len(cited) > 50
+    assert [(said, labels[entry]) for entry, said in cited if said != labels[entry]] == []
 
 
 @pytest.mark.parametrize(
