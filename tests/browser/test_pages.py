@@ -209,6 +209,85 @@ def test_a_page_works_from_a_server_fits_a_phone_and_axe_finds_nothing_serious(p
     assert seen.errors == []
 
 
+UNFOLD = """() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const fold of document.querySelectorAll(".toggle-hidden")) fold.classList.remove("toggle-hidden");
+}"""
+# What is cut off and does not fade out there, and what fades out and has no more. A field scrolls by itself.
+HIDDEN = """() => [...document.querySelectorAll(
+    ".bd-article-container :not(svg, svg *, input, textarea, pre *, mjx-container *)")]
+  .filter((part) => part.scrollWidth > part.clientWidth && part.clientWidth > 20 && part.checkVisibility())
+  .filter((part) => {
+    const style = getComputedStyle(part), fades = (side) => parseFloat(style.getPropertyValue(`--fade-${side}`)) > 0;
+    const told = style.overflowX === "auto" && style.maskImage !== "none" && (fades("left") || fades("right"));
+    return style.overflowX !== "visible" && told !== part.scrollWidth > part.clientWidth + 2;
+  })
+  .map((part) => part.outerHTML.slice(0, 120))"""
+NARROW = """() => [...document.querySelectorAll(".bd-article .highlight pre")]
+  .filter((code) => code.checkVisibility() && code.scrollWidth > code.clientWidth)
+  .filter((code) => Math.max(...code.innerText.split("\\n").map((line) => line.length)) <= 120)
+  .map((code) => code.innerText.slice(0, 120))"""
+# The formulas and the next characters, where a line begins with one that cannot begin a line.
+TORN = """() => {
+  const torn = [], walk = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+  for (let formula = null; walk.nextNode(); ) {
+    const text = walk.currentNode, within = text.parentElement.closest("span.math");
+    if (!within && formula && /^[,.;:!?)]/.test(text.data) && formula.checkVisibility()) {
+      const first = new Range();
+      first.setStart(text, 0);
+      first.setEnd(text, 1);
+      if (first.getBoundingClientRect().left < formula.getBoundingClientRect().right - 5)
+        torn.push(formula.textContent + text.data.slice(0, 9));
+    }
+    formula = within;
+  }
+  return torn;
+}"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fades_where_it_goes_on_and_tears_no_formula_from_its_comma(page, sites, visit):
+    """On phones, tablets and desktops, with all folds open; and a desktop has room for 120 characters of code."""
+    seen = visit(f"{sites['http']}/{page}.html", width=1440)
+    seen.page.evaluate(MATHS_IS_DONE)
+    seen.page.wait_for_function(STARTED)
+    seen.page.evaluate(UNFOLD)
+    for width in (1440, 768, 390, 360):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert seen.page.evaluate(HIDDEN) == [], f"cut off at {width} px"
+        assert seen.page.evaluate(TORN) == [], f"torn at {width} px"
+        if width == 1440:
+            assert seen.page.evaluate(NARROW) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_end_of_a_line_of_code_fades_out_until_one_gets_there(theme, sites, visit):
+    page = visit(f"{sites['file']}/book/machines.html", width=390, theme=theme).page
+    code = page.locator(".cell_input pre").filter(visible=True)
+    code = next(one for one in code.all() if one.evaluate("code => code.scrollWidth > code.clientWidth + 40"))
+    ends = "(code, place) => (code.scrollLeft = place, new Promise((done) => requestAnimationFrame(done)))"
+    fades = (
+        "code => ['left', 'right'].map((side) => parseFloat(getComputedStyle(code).getPropertyValue(`--fade-${side}`)))"
+    )
+    (left, right), faded = code.evaluate(fades), code.screenshot()
+    assert left == 0 < right
+    code.evaluate("code => { code.style.mask = 'none'; }")
+    assert code.screenshot() != faded
+    code.evaluate(ends, 1e6)
+    left, right = code.evaluate(fades)
+    assert right == 0 < left
+
+
+@pytest.mark.parametrize("name", ["folded_carry", "flags"])
+@pytest.mark.parametrize("width", [1000, 720])
+def test_no_puzzle_hides_a_column_on_a_desktop(name, width, open_page):
+    page = open_page(Puzzle(name), width=width)
+    assert (
+        page.locator(".frame").evaluate_all("all => all.filter(box => box.scrollWidth > box.clientWidth).length") == 0
+    )
+
+
 PAINTED = """new MutationObserver((_, watch) => {
   if (!document.body) return;
   window.firstTheme = document.documentElement.dataset.theme;
@@ -249,15 +328,6 @@ def test_what_the_theme_adds_to_a_page_has_the_colours_of_the_book(theme, sites,
     colours = visit(f"{sites['file']}/book/errata.html", theme=theme).page.evaluate(COLOURS)
     ink = colours.pop("ink")
     assert colours == dict.fromkeys(colours, ink)
-
-
-@pytest.mark.parametrize("name", ["folded_carry", "flags"])
-@pytest.mark.parametrize("width", [1000, 720])
-def test_no_puzzle_hides_a_column_on_a_desktop(name, width, open_page):
-    page = open_page(Puzzle(name), width=width)
-    assert (
-        page.locator(".frame").evaluate_all("all => all.filter(box => box.scrollWidth > box.clientWidth).length") == 0
-    )
 
 
 def test_a_citation_says_what_its_entry_in_the_bibliography_is_called(book_html):
