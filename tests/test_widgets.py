@@ -2,14 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
-from functools import partial
-from pathlib import Path
-from subprocess import PIPE
 
 import pytest
+from every_widget import bundle, every_form, html, state
 
 import turing.widgets
 from turing import TuringMachine
@@ -19,27 +15,61 @@ from turing.widgets.base import FOLDER, PARTS, Widget, joined
 WALK = TuringMachine({("A", "1"): ("A", "1", 1), ("A", "0"): ("halt", "0", 0)}, "A", {"halt"}, "0")
 LONG = TuringMachine({("go", "one"): ("go", "zero", 1), ("go", "zero"): ("end", "zero", -1)}, "go", {"end"}, "zero")
 VIEW = "application/vnd.jupyter.widget-view+json"
+every_widget = pytest.mark.parametrize("name", turing.widgets.__all__)
 
 
-def bundle(widget):
-    return widget._repr_mimebundle_(include=None, exclude=None)[0]
+# Every widget.
 
 
-def html(widget):
-    Widget.new_page()
-    return bundle(widget)["text/html"]
+def test_every_widget_is_named_and_says_how_it_falls_back_and_what_it_is():
+    assert {*Widget.__subclasses__()} == {getattr(turing.widgets, name) for name in turing.widgets.__all__}
+    for cls in Widget.__subclasses__():
+        assert "fallback" in vars(cls)
+        assert "__repr__" in vars(cls)
 
 
-def state(page):
-    return json.loads(re.search(r"const state = (.*), listeners", page).group(1))
+@every_widget
+def test_it_offers_the_live_view_the_page_and_plain_text_without_an_address(name):
+    for widget in every_form(name):
+        data = bundle(widget)
+        assert set(data) == {VIEW, "text/html", "text/plain"}
+        assert data["text/plain"] == repr(widget)
+        assert repr(widget).startswith(f"{name}(")
+        assert " object at " not in repr(widget)
+
+
+@every_widget
+def test_the_page_carries_its_own_traits_and_no_other(name):
+    own = getattr(turing.widgets, name).class_own_traits(sync=True)
+    for widget in every_form(name):
+        assert set(state(widget)) == {trait for trait in own if not trait.startswith("_")}
+
+
+@every_widget
+def test_the_page_asks_no_other_host_for_anything_and_no_name_ends_its_script_or_leaves_the_fallback(name):
+    for widget in every_form(name):
+        page = html(widget)
+        assert set(re.findall(r"https?://[^\s\"'\\]+", page)) <= {"http://www.w3.org/2000/svg"}
+        fallback, script = page.split('<script type="module">')
+        assert script.count("<") == 1
+        assert script.endswith("\n</script>\n")
+        assert "<b>bold" not in fallback
+        assert "<!--" not in fallback
+
+
+@every_widget
+def test_two_equal_ones_and_one_shown_twice_have_ids_of_their_own(name):
+    one, *_ = every_form(name)
+    ids = [re.search(r'<div id="([^"]+)">', html(widget)).group(1) for widget in (one, one)]
+    assert len(set(ids)) == 2
+    assert all(re.fullmatch(rf"turing-{name.lower()}-\d+", found) for found in ids)
+
+
+# The stepper and the prediction.
 
 
 def predict():
     return Predict("Does it halt on `11`?", ["yes", "no"], 0, "It meets a `0`.")
-
-
-def test_a_widget_offers_the_live_view_the_page_and_plain_text():
-    assert set(bundle(Stepper(WALK, "11"))) == {VIEW, "text/html", "text/plain"}
 
 
 def test_a_bundle_of_any_version_of_anywidget_gets_the_page(monkeypatch):
@@ -51,9 +81,9 @@ def test_a_bundle_of_any_version_of_anywidget_gets_the_page(monkeypatch):
 
 
 def test_the_page_carries_the_traits_the_module_and_the_style():
-    page = html(Stepper(WALK, "11"))
-    assert state(page)["word"] == "11"
-    assert state(page)["machine"] == {
+    page, carried = html(Stepper(WALK, "11")), state(Stepper(WALK, "11"))
+    assert carried["word"] == "11"
+    assert carried["machine"] == {
         "rules": [["A", "1", "A", "1", 1], ["A", "0", "halt", "0", 0]],
         "initial": "A",
         "halting": ["halt"],
@@ -108,49 +138,16 @@ def test_a_helper_is_written_once():
     assert [name for name in re.findall(DECLARED.format("export "), shared) if declared[name] > 1] == []
 
 
-def test_the_page_carries_nothing_that_changes_from_run_to_run():
-    assert set(state(html(Stepper(WALK)))) == {"diagram", "entry", "machine", "max_steps", "step", "word"}
-    assert set(state(html(predict()))) == {"answer", "because", "choice", "options", "question"}
-
-
-def test_the_page_asks_nothing_of_the_network():
-    for page in (html(Stepper(WALK)), html(predict())):
-        links = set(re.findall(r"https?://[^\s\"'\\]+", page))
-        assert links <= {"http://www.w3.org/2000/svg"}
-
-
 @pytest.mark.parametrize("name", ["</script><b>", "<!--<script>", "\u2028\u2029", "\"&'\\", "{id}"])
 def test_no_name_breaks_out_of_the_script_or_the_fallback(name):
     machine = TuringMachine({(name, "0"): ("halt", name, 1)}, name, {"halt"}, "0")
-    page = html(Stepper(machine))
-    fallback, script = page.split('<script type="module">')
-    assert state(page)["machine"]["rules"] == [[name, "0", "halt", name, 1]]
+    fallback, script = html(Stepper(machine)).split('<script type="module">')
+    assert state(Stepper(machine))["machine"]["rules"] == [[name, "0", "halt", name, 1]]
     assert script.count("<") == 1
     assert script.endswith("\n</script>\n")
     assert "<b>" not in fallback
     assert "<!--" not in fallback
     assert not re.search("[\u2028\u2029]", script)
-
-
-def test_two_equal_widgets_and_one_shown_twice_have_ids_of_their_own():
-    one, two = Stepper(WALK), Stepper(WALK)
-    ids = [re.search(r'<div id="([^"]+)">', html(widget)).group(1) for widget in (one, two, one)]
-    assert len(set(ids)) == 3
-    assert all(re.fullmatch(r"turing-stepper-\d+", name) for name in ids)
-
-
-def test_a_fresh_interpreter_gives_the_same_bytes():
-    code = (
-        "from test_widgets import *\n"
-        "for widget in (Stepper(WALK, '11'), predict(), Stepper(WALK, '11'), predict()):\n"
-        "    data = bundle(widget)\n"
-        "    print(data['text/html'], data['text/plain'])\n"
-    )
-    run = partial(subprocess.run, [sys.executable, "-c", code], cwd=Path(__file__).parent, stdout=PIPE, check=True)
-    first, second = run().stdout, run().stdout
-    assert first == second
-    assert b'id="turing-stepper-2"' in first
-    assert b'id="turing-predict-2"' in first
 
 
 def test_the_plain_text_says_what_it_is_and_no_address():
@@ -229,10 +226,3 @@ def test_a_word_outside_the_alphabet_is_refused_in_the_machines_words_and_the_ol
 def test_bad_input_is_refused_with_a_message_that_helps(make, error, message):
     with pytest.raises(error, match=re.escape(message)):
         make()
-
-
-def test_every_widget_says_how_it_falls_back():
-    assert {*Widget.__subclasses__()} == {getattr(turing.widgets, name) for name in turing.widgets.__all__}
-    for cls in Widget.__subclasses__():
-        assert "fallback" in vars(cls)
-        assert "__repr__" in vars(cls)

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from pages import MODEL, axe
+from pages import MODEL
 from turing.attention import Lookup, least_kappa
 from turing.layout import Layout
 from turing.widgets import AttentionExplorer
@@ -309,36 +309,6 @@ def test_with_the_keyboard_alone_everything_can_be_reached_and_set(open_page):
     assert seen(page)["texts"][2] == "1.19e-07"
 
 
-def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_each_way(open_page):
-    page = open_page(*(AttentionExplorer(bits) for bits in (1, 3, 4, 8)), height=640)
-    page.add_style_tag(content="html { font-size: 17px }")
-    for width in (360, 700):
-        page.set_viewport_size({"width": width, "height": 640})
-        for name in ("Small κ", "The tie that breaks it"):
-            for button in page.get_by_role("button", name=name).all():
-                button.click()
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-            boxes = """all => all.filter(e => !e.closest(".tag, .says") && getComputedStyle(e).visibility === "visible")
-                .map(e => [e.className, e.getBoundingClientRect()]).filter(([_, box]) => box.width)
-                .map(([name, {left, right, width, height}]) => [name, left, right, width, height])"""
-            for kind, left, right, _, _ in page.locator(".turing-attention-explorer *").evaluate_all(boxes):
-                assert left >= 0, kind
-                assert right <= width, kind
-            targets = page.locator("button:visible, input").evaluate_all(boxes)
-            assert len(targets) > 100
-            assert [target for target in targets if min(target[3:]) < 44] == []
-            wider = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-            assert page.locator(".entry > *, .choice button, .presets button, dd, .side").evaluate_all(wider) == []
-
-
-def test_axe_finds_nothing(open_page):
-    page = open_page(AttentionExplorer(3), AttentionExplorer(8, kappa=20))
-    assert axe(page) == []
-    press(page, "The tie that breaks it")
-    page.get_by_role("spinbutton").first.fill("0")
-    assert axe(page, ".turing-attention-explorer") == []
-
-
 def test_colours_are_those_of_positions_symbols_and_attention_and_follow_the_theme(open_page):
     page = open_page(AttentionExplorer(3))
     colour = "selector => getComputedStyle(document.querySelector(selector)).color"
@@ -360,17 +330,6 @@ def test_nothing_moves_for_a_reader_who_asked_for_less_motion_and_others_hear_th
     live = page.locator("[aria-live=polite]")
     assert live.get_attribute("aria-atomic") == "true"
     assert "Key 2 matches the query" in live.inner_text()
-
-
-def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
-    page = open_page(AttentionExplorer(3), java_script_enabled=False)
-    assert page.locator(".turing-fallback table").is_visible()
-    assert "Result 1, hard attention 1, error 0" in page.locator(".turing-fallback").inner_text()
-    page = open_page(AttentionExplorer(3))
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback").is_visible()
-    assert not page.locator(".turing-attention-explorer").is_visible()
 
 
 def test_a_kernel_hears_of_the_reader_as_soon_as_something_is_set(open_page):

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from pages import MODEL, axe
+from pages import MODEL
 from turing.cantor import Cantor, DepthError, Stack
 from turing.widgets import CantorZoom
 
@@ -362,33 +362,6 @@ def test_a_line_begins_where_the_interval_above_it_begins_and_the_gaps_are_empty
         assert edges == pytest.approx([digits[1] / base, (digits[1] + 1) / base])
 
 
-def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_each_way(open_page):
-    page = open_page(CantorZoom("01" * 16), CantorZoom("01" * 16, 40, (31, 39), "float64"), CantorZoom(), height=640)
-    page.add_style_tag(content="html { font-size: 17px }")
-    press(page, "Pop")
-    for width in (360, 700):
-        page.set_viewport_size({"width": width, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        boxes = """all => all.filter(e => !e.closest(".says")).map(e => [e.className, e.getBoundingClientRect()])
-            .filter(([_, box]) => box.width).map(([name, box]) => [name, box.left, box.right, box.width, box.height])"""
-        page.evaluate("document.getAnimations().forEach(animation => animation.finish())")
-        for kind, left, right, _, _ in page.locator(".turing-cantor-zoom *").evaluate_all(boxes):
-            assert left >= 0, kind
-            assert right <= width, kind
-        targets = page.locator("button").evaluate_all(boxes)
-        assert len(targets) == 36
-        assert [target for target in targets if min(target[3:]) < 44] == []
-        wider = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-        assert page.locator("button, dd, dt, .rung:not(.wrong) > b, .heads > *, .account p").evaluate_all(wider) == []
-
-
-def test_axe_finds_nothing(open_page):
-    page = open_page(CantorZoom(), CantorZoom("01" * 16, 40, (31, 39)), reduced_motion="reduce")
-    assert axe(page) == []
-    press(page, "One too many")
-    assert axe(page, ".turing-cantor-zoom") == []
-
-
 def test_symbols_are_blue_numbers_are_ink_and_both_follow_the_theme(open_page):
     page = open_page(CantorZoom("10"))
     style = "([selector, name]) => getComputedStyle(document.querySelector(selector))[name]"
@@ -418,17 +391,6 @@ def test_the_line_moves_unless_a_reader_asked_for_less_motion_and_others_hear_of
     assert page.locator(".rung .says").all_inner_texts() == [
         "Symbol 1 from the top: 1; float32 reads 1.", "The empty stack; float32 is empty."
     ]  # fmt: skip
-
-
-def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
-    page = open_page(CantorZoom("101"), java_script_enabled=False)
-    assert page.locator(".turing-fallback table").is_visible()
-    assert "55/64" in page.locator(".turing-fallback").inner_text()
-    page = open_page(CantorZoom("101"))
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback").is_visible()
-    assert not page.locator(".turing-cantor-zoom").is_visible()
 
 
 def test_a_kernel_hears_of_the_reader_and_moves_the_stack(open_page):

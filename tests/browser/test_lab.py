@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import turing
-from pages import MODEL, axe, sizes_of
+from pages import MODEL
 from turing import TuringMachine
 from turing.widgets import Lab
 
@@ -661,28 +661,6 @@ def test_the_weights_that_are_downloaded_are_those_that_the_library_compiles(ope
     assert all(torch.equal(value, own[name]) for name, value in net.state_dict().items())
 
 
-@pytest.mark.parametrize("width", [360, 1000])
-def test_axe_finds_nothing_and_the_page_does_not_scroll_sideways(width, open_page):
-    page = open_page(lab(PAPER, "B(())E"), width=width, height=800)
-    assert axe(page) == []
-    run(page)
-    show(page, *PANELS)
-    page.wait_for_selector(".vector .place")
-    page.wait_for_selector(".heads td")
-    press(page, "Run them all")
-    page.get_by_label("Rule for state I, reading B").fill("BRM")
-    page.keyboard.press("Tab")
-    page.wait_for_selector(".changes td")
-    run(page) if data(page)["status"] == "ready" else None
-    assert axe(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    sizes = sizes_of(
-        page, ".turing-lab :is(button, select, input:not([type=checkbox]), textarea, summary):not([hidden])"
-    )
-    assert len(sizes) > 60
-    assert min(size for size in sizes if size) >= 44
-
-
 ENDLESS = TuringMachine([("x" * 20_000, "_", "x" * 20_000, "y" * 9_000, 1)], "x" * 20_000, set(), "_")
 
 
@@ -722,17 +700,6 @@ def test_two_labs_of_a_page_run_on_their_own_and_link_to_the_lab_page(open_page)
     link = page.get_by_label("Link to what is shown").first
     assert link.input_value().endswith("/lab.html#m=balanced_parentheses&w=&t=0")
     assert not page.get_by_label("Link to what is shown").last.is_visible()
-
-
-def test_without_scripts_and_in_print_the_rules_and_the_result_are_there(open_page):
-    page = open_page(lab(PAPER, "B()E"), java_script_enabled=False)
-    assert "halted in state T after 9 steps" in page.locator(".turing-fallback").text_content()
-    assert page.locator(".turing-fallback tbody tr").count() == len(PAPER.delta)
-    page = open_page(lab(PAPER, "B()E"))
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback").is_visible()
-    assert not page.locator(".turing-lab").is_visible()
 
 
 def test_a_kernel_sets_the_word_and_hears_of_the_readers(open_page):

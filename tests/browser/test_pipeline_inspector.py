@@ -6,7 +6,7 @@ import re
 import pytest
 
 import turing
-from pages import MODEL, axe, sizes_of
+from pages import MODEL
 from turing import TuringMachine
 from turing.widgets import PipelineInspector
 
@@ -296,10 +296,9 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(show):
     assert chosen(page)[:2] == (9, "last")
 
 
-@pytest.mark.parametrize("word", ["B(())E", "B()((()(()))())E"])
-def test_a_phone_shows_one_layer_at_a_time_and_never_scrolls_sideways(word, open_page):
+def test_a_phone_shows_one_layer_at_a_time_also_of_a_long_word(open_page):
     named = PipelineInspector(turing.compile(NAMED, "wcm21", T=8), "")
-    page = open_page(PipelineInspector(NET, word), named, width=360, height=740)
+    page = open_page(PipelineInspector(NET, "B()((()(()))())E"), named, width=360, height=740)
     root = page.locator(INSPECTOR).first
     assert not root.get_by_role("listbox").is_visible()
     select = root.get_by_role("combobox", name="Layer")
@@ -311,11 +310,6 @@ def test_a_phone_shows_one_layer_at_a_time_and_never_scrolls_sideways(word, open
     assert root.locator(".title").text_content().startswith("adder0 FullAdder")
     assert set(page.locator(INSPECTOR).last.locator(".status .q").all_text_contents()) == {HOSTILE, "<!--" * 9}
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    outside = """all => all.filter(e => !e.closest(".picture, .patterns"))
-        .map(e => [e.className, e.getBoundingClientRect()])
-        .filter(([, b]) => b.width && b.height && (b.right > 360 || b.left < 0)).map(([name]) => name)"""
-    assert page.locator(f"{INSPECTOR} *").evaluate_all(outside) == []
-    assert min(sizes_of(page, ":is(button, select, input):visible")) >= 44
 
 
 def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open_page):
@@ -337,19 +331,3 @@ def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open
       return found;
     }"""
     assert len(set(page.evaluate(heights))) == 1
-
-
-def test_axe_finds_nothing(open_page):
-    literal = PipelineInspector(*RUNS["literal softmax"])
-    literal.step = 12
-    page = open_page(PipelineInspector(NET, "B(())E"), literal)
-    assert axe(page) == []
-    page.get_by_role("option", name="adder1").first.click()
-    page.set_viewport_size({"width": 360, "height": 740})
-    assert axe(page, INSPECTOR) == []
-
-
-def test_without_scripts_the_table_of_one_step_is_there(open_page):
-    page = open_page(PipelineInspector(NET, "B(())E"), java_script_enabled=False)
-    assert page.locator(".turing-fallback table").is_visible()
-    assert "scr4[visited] = 1" in page.locator(".turing-fallback").inner_text()

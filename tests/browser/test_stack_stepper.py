@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from pages import MODEL, axe
+from pages import MODEL
 from turing.cantor import Cantor
 from turing.ss import StackNetwork
 from turing.stack_machine import StackMachine, balanced
@@ -416,22 +416,6 @@ def test_switches_change_network_and_arithmetic_and_keep_the_step(open_page):
         assert pressed == [arithmetic, network]
 
 
-def test_with_the_keyboard_alone_everything_can_be_reached(open_page):
-    page = open_page(StackStepper("()"))
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowRight")
-    name = "(e => e.ariaLabel ?? e.closest('label')?.textContent ?? e.textContent)(document.activeElement)"
-    reached = []
-    for _ in range(18):
-        page.keyboard.press("Tab")
-        reached.append(page.evaluate(name))
-    assert reached == [
-        "Word", "Start", "Back", "Step", "End", "Step of the run", "float32", "float64", "exact", "4 layers, base 4",
-        "1 layer, base 40", "1 layer, base 16", "column 6", "F4 10", "F3 18", "F2 12",
-        "F1 6", "Equation of a place",
-    ]  # fmt: skip
-
-
 def test_a_kernel_moves_the_widget_and_hears_of_the_reader(show):
     stepper = StackStepper("()")
     page = show(stepper)
@@ -459,36 +443,6 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(show):
     page.evaluate("window.cleanup()")
 
 
-def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_each_way(open_page):
-    widgets = [
-        StackStepper("()()"),
-        StackStepper(["one"] * 3, PARITY, 1),
-        StackStepper(["<i>"], NAMED),
-        StackStepper("0", GROWS, 1),
-    ]
-    page = open_page(*widgets, height=740)
-    page.add_style_tag(content="html { font-size: 17px }")
-    page.get_by_label("Word").first.fill("(" * 30 + ")" * 30)
-    for width in (360, 760):
-        page.set_viewport_size({"width": width, "height": 740})
-        for name in ("1 layer, base 40", "4 layers, base 4"):
-            for button in page.get_by_role("button", name=name).all():
-                button.click()
-            for button in page.get_by_role("button", name="End").all():
-                button.click()
-            assert page.evaluate("document.documentElement.scrollWidth") == width
-            boxes = """all => all.map(e => [e.className?.baseVal ?? e.className, e.getBoundingClientRect()])
-                .filter(([_, box]) => box.width && box.height)
-                .map(([name, {left, right, width, height}]) => [name, left, right, width, height])"""
-            for kind, left, right, _, _ in page.locator(f"{STEPPER} *:not(.says, option)").evaluate_all(boxes):
-                assert left >= 0, kind
-                assert right <= width, kind
-            targets = page.locator("button:visible, input, select:visible").evaluate_all(boxes)
-            assert [target for target in targets if min(target[3:]) < 44] == []
-            wider = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-            assert page.locator(".layers button, .options button, .buttons button").evaluate_all(wider) == []
-
-
 def test_wide_pages_put_the_stacks_beside_each_other_and_steps_keep_the_height(open_page):
     page = open_page(StackStepper("(()())"), width=760)
     first, second = (page.locator(".stack").nth(i).bounding_box() for i in range(2))
@@ -501,19 +455,8 @@ def test_wide_pages_put_the_stacks_beside_each_other_and_steps_keep_the_height(o
     assert len(heights) == 1
 
 
-def test_axe_finds_nothing(open_page):
-    page = open_page(StackStepper("(())"), StackStepper(["one"], PARITY, 1))
-    assert axe(page) == []
-    press(page, "Step")
-    page.get_by_label("Word").first.fill("(" * 13)
-    press(page, "End")
-    press(page, "1 layer, base 40")
-    page.get_by_label("Word").first.fill("x")
-    assert axe(page, STEPPER) == []
-
-
-def test_colours_are_those_of_states_symbols_and_scratch_and_follow_the_theme_and_nothing_moves(open_page):
-    page = open_page(StackStepper("(())"), reduced_motion="reduce")
+def test_colours_are_those_of_states_symbols_and_scratch_and_follow_the_theme(open_page):
+    page = open_page(StackStepper("(())"))
     press(page, "Step")
     colour = "selector => getComputedStyle(document.querySelector(selector)).color"
     selectors = (".where .q", ".slot:not(.free) b", ".slice[data-slice=rule] > p b", ".slice[data-slice=q] > p b")
@@ -522,12 +465,9 @@ def test_colours_are_those_of_states_symbols_and_scratch_and_follow_the_theme_an
     for theme, colours in expected.items():
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
         assert [page.evaluate(colour, selector) for selector in selectors] == [f"rgb({part})" for part in colours]
-    moving = """[...document.querySelectorAll('.turing-widget, .turing-widget *')].map(e => getComputedStyle(e))
-        .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
-    assert page.evaluate(moving) == 0
 
 
-def test_hostile_names_are_shown_as_text_and_the_fallback_is_there_without_scripts_and_in_print(open_page):
+def test_hostile_names_are_shown_as_text(open_page):
     page = open_page(StackStepper(["<i>", "<i>"], NAMED))
     press(page, "Step")
     assert (
@@ -535,10 +475,3 @@ def test_hostile_names_are_shown_as_text_and_the_fallback_is_there_without_scrip
         == f"Step 1 of 1 · state {'<!--' * 9} · jammed: there is no rule for {'<!--' * 9} <i> &amp;"
     )
     assert page.locator("b:text-is('bold')").count() == 0
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback").is_visible()
-    assert not page.locator(STEPPER).is_visible()
-    page = open_page(StackStepper("()"), java_script_enabled=False)
-    assert page.locator(".turing-fallback table").is_visible()
-    assert page.locator(".turing-fallback tr").last.inner_text().split() == ["3", "T", "–", "0", "–", "0"]

@@ -5,22 +5,10 @@ from functools import cache
 
 import pytest
 
-import turing
-from pages import MODEL, axe, page_of, sizes_of
+from pages import MODEL, page_of
 from paper import BALANCED as PAPER
 from turing import TuringMachine
-from turing.widgets import (
-    Adder,
-    AttentionExplorer,
-    CantorZoom,
-    GatePlayground,
-    Lab,
-    PipelineInspector,
-    Predict,
-    Puzzle,
-    StackStepper,
-    Stepper,
-)
+from turing.widgets import Predict, Stepper
 
 BB4 = TuringMachine(
     [
@@ -329,15 +317,6 @@ def test_a_phone_sees_tape_controls_and_status_at_once_and_never_scrolls_sideway
     assert head["x"] + head["width"] <= frame["x"] + frame["width"]
 
 
-def test_everything_to_touch_is_44_pixels_or_more_each_way(open_page):
-    page = open_page(stepper(PAPER, "B()E"), Predict("?", ["a", "b"], 0, ""))
-    for width in (360, 1000):
-        page.set_viewport_size({"width": width, "height": 900})
-        sizes = sizes_of(page, "button, select, input:not([type=radio]), .turing-predict label")
-        assert len(sizes) == 11
-        assert min(sizes) >= 44
-
-
 def test_wide_pages_put_the_picture_beside_the_rules(open_page):
     page = open_page(stepper(PAPER, "B()E"))
     for width, beside in ((1000, True), (700, True), (500, False)):
@@ -345,16 +324,6 @@ def test_wide_pages_put_the_picture_beside_the_rules(open_page):
         rules, history = page.locator(".rules").bounding_box(), page.locator(".history").bounding_box()
         assert (history["x"] > rules["x"] + rules["width"]) == beside
         assert (history["y"] > rules["y"] + rules["height"]) != beside
-
-
-def test_axe_finds_nothing(open_page):
-    page = open_page(stepper(PAPER, "B()E"), stepper(LONG, ("one",)), Predict("?", ["a", "b"], 0, "`c`"))
-    page.get_by_label("Word").first.fill("x")
-    page.get_by_role("button", name="Step").first.click()
-    assert axe(page) == []
-    page.get_by_label("b", exact=True).check()
-    press(page, "Commit")
-    assert axe(page) == []
 
 
 def test_hostile_names_are_shown_as_text(open_page):
@@ -365,61 +334,6 @@ def test_hostile_names_are_shown_as_text(open_page):
     assert page.locator("b:text-is('bold')").count() == 0
     assert page.locator(".turing-predict legend").text_content() == HOSTILE
     assert page.locator(".turing-predict label code").text_content() == "<i>"
-
-
-def test_two_equal_widgets_run_on_their_own(open_page):
-    page = open_page(stepper(PAPER, "B()E"), stepper(PAPER, "B()E"))
-    page.get_by_role("button", name="Step").last.click()
-    assert page.locator(".turing-stepper").evaluate_all("all => all.map(root => root.dataset.step)") == [
-        "0",
-        "1",
-    ]
-
-
-# For each rule of a theme that names a class: the rule and a node of a widget that it meets by that class.
-MET = """() => {
-  const nodes = [...document.querySelectorAll(".turing-live *")], met = [];
-  const rulesOf = (rules) => [...rules].flatMap((rule) => [rule, ...rulesOf(rule.cssRules ?? [])]);
-  for (const { ownerNode, cssRules } of document.styleSheets)
-    for (const { selectorText = "" } of ownerNode.id === "theme" ? rulesOf(cssRules) : [])
-      for (const selector of selectorText.split(/,(?![^(]*[)])/))
-        for (const node of /[.][^\\s>+~]*$/.test(selector) ? nodes : [])
-          if (node.matches(selector)) met.push(`${selector.trim()} meets ${node.outerHTML.slice(0, 80)}`);
-  return [...new Set(met)];
-}"""
-
-
-def test_no_class_of_a_widget_is_one_that_the_theme_styles(open_page, book_html):
-    net = turing.compile(PAPER, "wcm21", T=20)
-    widgets = (
-        Adder(3), AttentionExplorer(), CantorZoom(), GatePlayground(), Lab(PAPER, "B()E"),
-        PipelineInspector(net, "B()E"), Predict("Why?", ["a", "b"], 0, "c"), Puzzle("majority"), StackStepper(),
-        Stepper(PAPER, "B()E"),
-    )  # fmt: skip
-    page = open_page(*widgets)
-    sheets = [path for path in book_html.glob("_static/**/*.css") if path.name not in ("book.css", "fonts.css")]
-    assert {"pydata-sphinx-theme.css", "sphinx-book-theme.css"} <= {path.name for path in sheets}
-    theme = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
-    put = """theme => {
-      document.querySelector("main").className = "bd-content bd-article-container";
-      document.head.append(Object.assign(document.createElement("style"), {id: "theme", textContent: theme}));
-      document.querySelectorAll(".turing-lab details").forEach(panel => { panel.open = true });
-    }"""
-    page.evaluate(put, theme.replace("@import", "@no"))
-    page.wait_for_selector(".vector p")
-    assert page.evaluate("document.querySelector('#theme').sheet.cssRules.length") > 1000
-    assert page.evaluate(MET) == []
-
-
-def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
-    page = open_page(stepper(PAPER, "B()E"), java_script_enabled=False)
-    assert page.locator(".turing-fallback pre").is_visible()
-    assert "V  B[*]*E" in page.locator(".turing-fallback pre").text_content()
-    page = open_page(stepper(PAPER, "B()E"))
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback").is_visible()
-    assert not page.locator(".turing-stepper").is_visible()
 
 
 def test_a_module_that_throws_leaves_the_fallback_and_reports_to_the_console(open_page):
