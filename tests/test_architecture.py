@@ -1,8 +1,6 @@
 """The architecture of a compiled network, drawn from its modules."""
 
 import re
-import subprocess
-import sys
 from copy import deepcopy
 
 import pytest
@@ -130,8 +128,3 @@ def test_names_are_text_and_never_markup():
     picture = architecture(swap)
     assert "<b>" not in picture.svg
     assert "&lt;b&gt;" in picture.svg
-
-
-def test_architecture_does_without_torch_until_it_is_asked_for_a_picture():
-    code = "import sys, turing; turing.architecture; turing.show; turing.draw; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -606,22 +606,6 @@ def test_the_console_script_is_the_same_command():
     assert rows(ran.stdout)["steps"] == "107"
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ["run", "bb4"],
-        ["run", "bb4", "--trace"],
-        ["show", "bb4"],
-        ["show", BB4],
-        ["convert", "bb4", "--to", "jflap", "--rename"],
-        ["zoo"],
-    ],
-)
-def test_no_command_on_a_machine_imports_torch(argv):
-    code = f"import sys; from turing.cli import main; main({argv!r}); sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
 @pytest.fixture
 def compiled(cli, tmp_path):
     """A file that ``turing compile`` wrote, and what the command printed."""

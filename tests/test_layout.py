@@ -3,8 +3,6 @@
 import copy
 import pickle
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -272,22 +270,3 @@ def test_a_layout_can_be_asked_whether_it_has_a_slice(layout):
 
 
 # What is loaded.
-
-
-def test_layouts_do_not_need_torch_and_gates_dnf_and_adders_load_when_first_used():
-    code = """
-import sys, turing
-turing.layout.state_vector(turing.zoo["bb4"], 3) + turing.Layout(a=1)
-assert "torch" not in sys.modules
-for name in ("gates", "adders", "dnf"):
-    assert f"turing.{name}" not in sys.modules
-    module = getattr(turing, name)
-    assert module is sys.modules[f"turing.{name}"]
-assert turing.gates.AND(2).bias.item() == -1
-try:
-    turing.nothing
-except AttributeError as error:
-    print(error)
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (ran.stdout, ran.stderr) == ("module 'turing' has no attribute 'nothing'\n", "")

@@ -2,10 +2,7 @@
 
 import copy
 import itertools
-import os
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -718,40 +715,6 @@ def test_building_draws_no_random_number():
     one, other = net_of(SIXTEEN), net_of(SIXTEEN)
     assert torch.equal(before, torch.get_rng_state())
     assert same_numbers(one, other)
-
-
-HASH = """
-import hashlib, turing
-from turing.ss import StackNetwork
-from turing.stack_machine import StackMachine, balanced
-machine = turing.TuringMachine({("A", "0"): ("B", "1", 1), ("B", "0"): ("A", "2", -1)}, "A", {"T", "F", "U"}, "0")
-stack = StackMachine({("A", "0"): ("B", "push 1"), ("B", "1"): ("T", "pop"), ("B", "0"): ("F", "pop")}, "A",
-                     {"T", "F", "U", "V"})
-nets = [turing.compile(m, c) for m in (turing.zoo["bb3"], machine) for c in ("ss95", "ss95-realtime")]
-nets += [StackNetwork(m, version, weights=kind) for m in (balanced(), stack) for version in (4, 1)
-         for kind in ("closed", "least squares")]
-for net in nets:
-    sums = hashlib.sha256()
-    for name, numbers in net.state_dict().items():
-        sums.update(name.encode())
-        sums.update(numbers.numpy().tobytes())
-    print(sums.hexdigest(), net.layout)
-"""
-
-
-def printed(code: str, **environment: str) -> str:
-    """What another process prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"OMP_NUM_THREADS": "1"} | environment, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
-    return done.stdout
-
-
-def test_processes_with_other_hash_seeds_build_the_same_weights():
-    outputs = [printed(HASH, PYTHONHASHSEED=seed) for seed in ("1", "2")]
-    assert outputs[0] == outputs[1]
-    assert len(set(outputs[0].splitlines())) == 8  # least squares gives the closed form here too
 
 
 # The network is its numbers.
