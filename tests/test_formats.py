@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -300,6 +301,21 @@ def test_a_machine_is_written_exactly_or_not_at_all(m):
     for format in FORMATS:
         text, error = outcome(dumps, m, format)
         assert f"{format} cannot hold" in error if error else parse(text, format) == parse(text) == m
+
+
+@pytest.mark.parametrize("differs", [{"blank": "1"}, {"initial": "B"}, {"alphabet": ["2"]}])
+def test_what_a_format_would_read_back_as_another_machine_is_not_written(differs, monkeypatch):
+    """A sixth format, whose checks see nothing wrong with any machine, and which writes one that differs."""
+    own = FORMATS["json"]
+
+    def write(machine):
+        data = {"delta": machine.delta, "initial": machine.initial, "halting": machine.halting, "blank": machine.blank}
+        return own.write(TuringMachine(**data | differs))
+
+    careless = {"lacks": lambda *_: "", "state_fault": lambda *_: "", "symbol_fault": lambda *_: "", "write": write}
+    monkeypatch.setitem(FORMATS, "careless", SimpleNamespace(**vars(own) | careless))
+    with pytest.raises(FormatError, match=r"^careless cannot hold this machine: read back, it is different\. The json"):
+        dumps(parse("1RB1LB_1LA1RZ"), "careless")
 
 
 @given(machines())
