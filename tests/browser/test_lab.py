@@ -58,7 +58,11 @@ def until(page, status="halted", **more):
     return data(page)
 
 
+DRAWN = "new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))"
+
+
 def run(page):
+    page.evaluate(DRAWN)  # or the end of an earlier run could still be shown
     press(page, "Run")
     return until(page)
 
