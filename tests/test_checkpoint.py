@@ -8,25 +8,17 @@ import numpy as np
 import pytest
 import torch
 from machines import numbered, walker
+from ways import lookahead as compiled
 
-import turing
 from paper import BALANCED
 from turing.engine import Native, Program, Refusal, kernel
 from turing.engine import checkpoint as files
-from turing.machine import TuringMachine
 from turing.wcm import WCM21
 from turing.zoo import zoo
 
-torch.set_num_threads(1)  # on small matrices threads wait for each other
 slow = pytest.mark.slow
 pairs = pytest.mark.parametrize(("adder", "dtype"), [("lookahead", torch.float32), ("ripple", torch.float64)], ids=str)
 BB4 = zoo["bb4"]
-
-
-def compiled(
-    machine: TuringMachine = BALANCED, T: int = 100, dtype: torch.dtype = torch.float32, adder="lookahead", **options
-) -> WCM21:
-    return turing.compile(machine, "wcm21", T=T, adder=adder, **options).to(dtype)
 
 
 @pytest.fixture
@@ -36,7 +28,7 @@ def net() -> WCM21:
 
 @pairs
 def test_a_run_in_pieces_ends_as_a_run_in_one_piece(tmp_path, adder, dtype):
-    net = compiled(BB4, 128, dtype, adder)
+    net = compiled(BB4, 128, dtype, adder=adder)
     for ends in ([0, 1, 107], [53, 106, 120], [2, 2, 128, 128]):
         file = tmp_path / f"{ends}.npz"
         for end in ends:

@@ -1,6 +1,6 @@
 """The engines: plain torch's vectors, number for number, or a refusal that says where.
 
-That their runs are the machine's is held by test_wcm.py, which runs every engine; their files by test_checkpoint.py.
+That their runs are the machine's is held by test_every_way.py, their files by test_checkpoint.py.
 """
 
 import itertools
@@ -21,6 +21,8 @@ from machines import machines_and_words, numbered, walker
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils import prune
+from ways import ADDERS, INDEXES
+from ways import lookahead as compiled
 
 import turing
 from paper import BALANCED
@@ -34,20 +36,12 @@ from turing.wcm import WCM21
 from turing.wcm.pipeline import GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
 from turing.zoo import zoo
 
-torch.set_num_threads(1)  # on small matrices threads wait for each other
 slow = pytest.mark.slow
-ENGINES = ["indexed", "native"]
-ADDERS = ["lookahead", "ripple"]
+ENGINES = INDEXES
 DTYPES = [torch.float32, torch.float64]
 engines = pytest.mark.parametrize("engine", ENGINES)
 adders = pytest.mark.parametrize("adder", ADDERS)
 dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
-
-
-def compiled(
-    machine: TuringMachine = BALANCED, T: int = 100, dtype: torch.dtype = torch.float32, adder="lookahead", **options
-) -> WCM21:
-    return turing.compile(machine, "wcm21", T=T, adder=adder, **options).to(dtype)
 
 
 @pytest.fixture
@@ -125,7 +119,7 @@ def test_bb5_halts_after_47_176_870_steps_with_4_098_ones():
 @dtypes
 @pytest.mark.parametrize("name", ["bb2x4", "bb5", "antihydra"])
 def test_after_two_million_steps_the_compiled_loop_is_where_the_oracle_is(name, dtype, adder):
-    net = compiled(zoo[name], 2_000_000, dtype, adder)
+    net = compiled(zoo[name], 2_000_000, dtype, adder=adder)
     assert net.run("", engine="native") == zoo[name].run("", 2_000_000)
 
 
@@ -261,7 +255,7 @@ def test_with_a_weight_scaled_by_1_5_every_engine_has_torchs_vectors_or_refuses(
 @dtypes
 @adders
 def test_with_any_of_many_weights_scaled_by_1_5_every_engine_has_torchs_vectors_or_refuses(adder, dtype):
-    net = compiled(BALANCED, 32, dtype, adder)
+    net = compiled(BALANCED, 32, dtype, adder=adder)
     numbers = some_of_each_layer(net, 40 if adder == "lookahead" else 8)
     total = scaled(net, numbers, 30)
     print(f"{len(numbers)} numbers, {adder}, {dtype}: {total}")
@@ -637,7 +631,7 @@ def test_the_check_mode_finds_nothing_on_10_random_machines():
     def compare(machine_and_words):
         nonlocal tried
         machine, words = machine_and_words
-        net = compiled(machine, 24, DTYPES[tried % 2], ADDERS[tried // 2 % 2], bits=5)
+        net = compiled(machine, 24, DTYPES[tried % 2], adder=ADDERS[tried // 2 % 2], bits=5)
         assert agree(net, words, check=True) >= 1
         tried += 1
 

@@ -1,17 +1,17 @@
 """The WCM21 step with the lookahead adder: three ReLU layers, and at every head the vectors of the paper's network.
 
-That it is exact is held by test_wcm.py, which runs both adders.
+That it is exact is held by test_every_way.py, which runs both adders.
 """
 
 import itertools
 import random
-from collections import Counter
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import machines_and_words
+from ways import DTYPES, lookahead, parentheses
 
 import turing
 from paper import BALANCED
@@ -25,17 +25,10 @@ from turing.wcm import (
     GetLastWrittenSymbol,
     IndicateVisitedPosition,
 )
-from turing.wcm.lookahead import Assemble, Carry, Choose, Detect, Move, specification
+from turing.wcm.lookahead import Assemble, Carry, Choose, Detect, Move
 from turing.zoo import NAMES, zoo
 
-torch.set_num_threads(1)  # on small matrices threads wait for each other
 slow = pytest.mark.slow
-DTYPES = [torch.float32, torch.float64, torch.bfloat16]
-dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
-
-
-def lookahead(machine: TuringMachine = BALANCED, T: int = 100, dtype: torch.dtype = torch.float32, **options) -> WCM21:
-    return turing.compile(machine, "wcm21", T=T, adder="lookahead", **options).to(dtype)
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +78,6 @@ def test_the_widths_follow_from_states_symbols_and_bits(name, T):
     assert {name: tuple(net.pipeline[name].weight.shape) for name in wide} == wide
     for name, (out, _) in wide.items():
         assert net.layout_of(name).width == out
-
-
-def test_only_the_weights_of_carry_depend_on_the_rules():
-    rules = {(q, a): ("ABH"[k % 3], "01"[k // 2], (-1) ** k) for k, (q, a) in enumerate(itertools.product("AB", "01"))}
-    other = {key: ("B", "0", 0) for key in rules} | {("A", "0"): ("H", "1", 1)}
-    one, two = (lookahead(TuringMachine(delta, "A", {"H"}, "0"), 20).state_dict() for delta in (rules, other))
-    assert [name for name in one if not torch.equal(one[name], two[name])] == ["pipeline.carry.weight"]
 
 
 def test_the_heads_are_those_of_the_papers_network(net):
@@ -168,11 +154,7 @@ def same_as_the_papers(machine: TuringMachine, words: list, T: int, dtype: torch
     return numbers
 
 
-def parentheses(longest: int) -> list[str]:
-    return [f"B{''.join(word)}E" for n in range(longest + 1) for word in itertools.product("()", repeat=n)]
-
-
-@dtypes
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_at_the_heads_both_networks_have_the_same_vectors_on_every_word_of_up_to_3_parentheses(dtype):
     """Also where a run is over: both go on as one that jams."""
     words = parentheses(3)
@@ -224,13 +206,6 @@ def test_both_networks_have_the_same_vectors_to_the_last_of_2_to_the_l_steps(bit
 
 
 # Inside.
-
-
-def test_the_specification_names_every_module_in_the_order_of_the_network(net):
-    for step in specification(BALANCED, 7, "B()E", 100):
-        assert list(step) == list(net.pipeline)
-        for name, places in step.items():
-            assert places <= set(net.layout_of(name).names())
 
 
 def ones(net: WCM21, name: str, vector: torch.Tensor) -> set[str]:
@@ -290,63 +265,6 @@ def test_a_file_remembers_the_adder(tmp_path):
     assert again.options == net.options
     assert again.options["adder"] == "lookahead"
     assert list(again.pipeline) == list(net.pipeline)
-
-
-# Damage.
-
-WORDS = ["B()()E", "B)E"]  # rules of all states, a cell left of the word, cells visited again after step 8
-
-
-def damaged(net: WCM21, parameter: torch.Tensor, place: list[int]):
-    """What verify says when one number of the network is 1 more."""
-    with torch.no_grad():
-        parameter[tuple(place)] += 1
-        report = turing.verify(net, BALANCED, WORDS)
-        parameter[tuple(place)] -= 1
-    return report
-
-
-def test_a_number_of_any_module_that_is_1_too_large_is_found_in_that_module():
-    net = lookahead(BALANCED, 16)
-    for name in ("detect", "carry", "move", "choose", "assemble"):
-        (weight, bias) = net.pipeline[name].parameters()
-        numbers = [(weight, place) for place in weight.nonzero().tolist()]
-        reports = (damaged(net, parameter, place) for parameter, place in [*numbers, (bias, [0])])
-        found = next(report for report in reports if not report)
-        assert {divergence.layer for divergence in found.divergences} == {name}
-    assert turing.verify(net, BALANCED, WORDS)
-
-
-@slow
-def test_wherever_a_number_is_1_too_large_verify_finds_it_in_that_module_or_it_does_not_matter():
-    net, caught, tried = lookahead(BALANCED, 16), Counter(), Counter()
-    for name, module in net.pipeline.items():
-        for _, parameter in module.named_parameters():
-            for place in parameter.nonzero().tolist():
-                report = damaged(net, parameter, place)
-                assert {divergence.layer for divergence in report.divergences} <= {name}
-                tried[name] += 1
-                caught[name] += not report
-    print(f"{sum(tried.values()):,} numbers damaged, {sum(caught.values()):,} matter on the words {WORDS}")
-    assert set(caught) == set(net.pipeline)
-    assert min(caught.values()) >= 1
-
-
-def test_another_rule_of_the_machine_is_found_in_carry():
-    rules = dict(BALANCED.delta)
-    rules["R", ")"] = ("M", "*", 1)
-    other = TuringMachine(rules, "I", {"T", "F"}, "E")
-    (divergence,) = turing.verify(lookahead(other, 20), BALANCED, ["B((E", "B()E", "BE"]).divergences
-    assert str(divergence) == "On the word 'B()E', at step 3, layer carry gives scr5[R] = 1 instead of 0."
-
-
-# Wrong arguments.
-
-
-@pytest.mark.parametrize("adder", ["fast", "", None, 1])
-def test_an_adder_that_is_not_known_is_refused(adder):
-    with pytest.raises(ValueError, match=f"An adder is one of ripple, lookahead, and {adder!r} was given"):
-        turing.compile(BALANCED, "wcm21", T=5, adder=adder)
 
 
 def test_the_adder_is_ripple_unless_said_otherwise():

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import machines_and_words, numbered
+from machines import numbered
 from stack_machines import (
     COPY,
     ONE_LAYER,
@@ -25,6 +25,7 @@ from stack_machines import (
     stacks_for,
     words,
 )
+from ways import Way, exact, passes
 
 import turing
 from paper import BALANCED
@@ -33,10 +34,10 @@ from turing.cantor import Cantor, DepthError
 from turing.cli import main
 from turing.exact import Exact
 from turing.machine import TuringMachine
-from turing.ss import SS95, Description, Simulator, SS95RealTime, StackNetwork
+from turing.ss import SS95, Description, Simulator, StackNetwork
 from turing.ss.realtime import factors
-from turing.stack_machine import StackMachine, TwoStacks, balanced
-from turing.zoo import NAMES, zoo
+from turing.stack_machine import StackMachine, balanced
+from turing.zoo import zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
 slow = pytest.mark.slow
@@ -405,119 +406,12 @@ def test_the_turing_machine_is_exact_on_the_flat_word_of_1000_pairs(construction
 # Any Turing machine.
 
 
-def micro_steps(machine: TuringMachine, word, limit: int) -> int:
-    """k for each move, 1 for each stay."""
-    k, heads = TwoStacks(machine).k, [now.head for now in machine.trace(word, limit)]
-    return sum(k if one != other else 1 for one, other in itertools.pairwise(heads))
-
-
-def same(net: SS95, machine: TuringMachine, word, limit: int) -> int:
-    """Network and machine on a word: tape, head and state at every step, and how it ends. How many steps."""
-    run, oracle = net.run(word, limit), machine.run(word, limit)
-    assert run == oracle
-    assert run.micro_steps == micro_steps(machine, word, limit)
-    assert numbered(run.trace) == numbered(machine.trace(word, limit))
-    return run.steps
-
-
-def every_number(net: SS95, machine: TuringMachine, tried: list, most: int) -> int:
-    """As many steps as that many numbers allow, through verify."""
-    width = sum(layer.weight.shape[0] for layer in net.pipeline.values())
-    limit = max(1, most // (width * net.two.k * len(tried)))
-    report = turing.verify(net, machine, tried, limit)
-    assert report, str(report)
-    jams = sum(machine.run(word, limit).status == "jammed" for word in tried)
-    assert report.passes == sum(micro_steps(machine, word, limit) for word in tried) + jams
-    return report.numbers
-
-
-def random_machines(examples: int, limit: int, most: int) -> tuple[int, int]:
-    """How many of so many random machines take 20 steps or more, and the steps of all."""
-    long, steps, tried = 0, 0, 0
-
-    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
-    @given(machines_and_words(words=1, most_states=5))
-    def compare(machine_and_word):
-        nonlocal long, steps, tried
-        machine, (word,) = machine_and_word
-        for construction in (SS95, SS95RealTime):
-            net = construction(machine)
-            done = same(net, machine, word, limit)
-            every_number(net, machine, [word], most)
-        long, steps, tried = long + (done >= 20), steps + done, tried + 1
-
-    compare()
-    assert tried >= examples
-    return long, steps
-
-
-def test_12_random_turing_machines_are_exact_through_both_networks():
-    long, steps = random_machines(12, 40, 3_000)
-    assert long >= 5
-    assert steps >= 200
-
-
-@slow
-def test_300_random_turing_machines_are_exact_through_both_networks_for_100_steps():
-    long, steps = random_machines(300, 100, 50_000)
-    print(f"300 random Turing machines through both networks: {long} of 20 steps or more, {steps:,} steps")
-    assert long >= 120
-    assert steps >= 10_000
-
-
-@both
-def test_bb4_halts_after_107_steps_with_13_ones(construction):
-    net = turing.compile(BB4, construction)
-    run = net.run()
-    assert (run.status, run.steps, run.micro_steps) == ("halted", 107, 107)
-    assert [*run.tape.values()] == ["1"] * 13
-    assert numbered(run.trace) == numbered(BB4.trace())
-
-
-@both
-def test_the_word_of_the_paper_takes_81_steps_and_243_micro_steps(construction):
-    word = "B()((()(()))())E"
-    net = of_parentheses(construction)
-    assert same(net, BALANCED, word, 100) == 81
-    assert net.run(word).micro_steps == 243
-
-
 @pytest.mark.parametrize(("construction", "base", "step"), [("ss95", 4, 106), ("ss95-realtime", 16, 49)])
 def test_bb4_in_float32_is_right_up_to_the_micro_step_at_which_it_is_refused(construction, base, step):
     net = turing.compile(BB4, construction, arithmetic="float32")
     assert numbered(net.trace("", step - 1)) == numbered(BB4.trace("", step - 1))
     with pytest.raises(DepthError, match=rf"At step {step}, on stack .: A stack .* float32 holds .* in base {base}"):
         net.run("", step)
-
-
-SAMPLED = [
-    "parity", "binary_increment", "unary_addition", "divisible_by_three", "rock_paper_scissors", "bb2", "bb3", "bb4",
-    "bb5", "antihydra", "bb2x4",
-]  # fmt: skip
-LONG = {"bb5", "bb2x4", "antihydra"}  # their samples take from 100,000 steps on
-
-
-@both
-@pytest.mark.parametrize("name", SAMPLED)
-def test_machines_of_the_zoo_are_exact_for_120_steps(name, construction):
-    machine, samples = zoo[name], zoo.entry(name).samples
-    net = turing.compile(machine, construction)
-    for sample in samples:
-        assert same(net, machine, sample.word, 120) == min(120, sample.steps)
-    every_number(net, machine, [sample.word for sample in samples], 5_000)
-
-
-@slow
-@both
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "universal"])
-def test_every_machine_of_the_zoo_is_exact_on_its_samples(name, construction):
-    machine, samples = zoo[name], zoo.entry(name).samples
-    net, most = turing.compile(machine, construction), 2000 if name in LONG else 5000
-    steps = [same(net, machine, sample.word, most) for sample in samples]
-    numbers = every_number(net, machine, [sample.word for sample in samples], 200_000)
-    print(f"{name} in {construction}: {sum(steps):,} steps, {numbers:,} numbers: no divergence")
-    for done, sample in zip(steps, samples, strict=True):
-        assert done >= min(most, sample.steps)  # a sample may end before its machine does
 
 
 @slow
@@ -532,59 +426,9 @@ def test_the_universal_machine_is_exact_in_four_layers_and_too_large_for_one():
         steps.append(found.step)
     print(f"universal in ss95: {sum(steps):,} steps: no divergence")
     assert steps == [sample.steps for sample in samples]
-    assert same(net, machine, samples[-1].word, 100) == samples[-1].steps
-    assert every_number(net, machine, [samples[-1].word], 200_000) > 100_000
+    assert exact(Way("ss95"), machine, [samples[-1].word], 100, 200_000) == samples[-1].steps
     with pytest.raises(ValueError, match=r"In one layer .* takes 35,792 neurons, .* at most 6,000 are built"):
         turing.compile(machine, "ss95-realtime")
-
-
-@both
-@pytest.mark.parametrize(("word", "steps"), [("(", 0), ("", 0), ("BB", 1), ("B(B", 2)])
-def test_a_machine_that_jams_ends_as_the_oracle_says(construction, word, steps):
-    net = of_parentheses(construction)
-    assert same(net, BALANCED, word, 100) == steps
-    assert net.run(word).status == "jammed"
-    assert net.run(word, steps).status == BALANCED.run(word, steps).status == "limit"
-
-
-@both
-def test_every_limit_ends_the_run_where_it_ends_the_machines(construction):
-    machine = zoo["parity"]
-    net = turing.compile(machine, construction)
-    for limit in range(7):
-        assert same(net, machine, "1011", limit) == min(limit, 5)
-
-
-@both
-def test_a_machine_that_halts_before_it_starts_takes_no_step(construction):
-    machine = TuringMachine({("A", "0"): ("H", "1", 1)}, "H", {"H"}, "0")
-    net = turing.compile(machine, construction)
-    for word in ("", "0", "101"):
-        assert same(net, machine, word, 10) == 0
-        assert net.run(word).status == "halted"
-
-
-@both
-def test_a_stay_and_cells_left_of_the_word_are_exact(construction):
-    machine = TuringMachine(
-        {("L", "_"): ("S", "x", 0), ("S", "x"): ("R", "y", 1), ("R", "y"): ("R", "x", 1), ("R", "x"): ("R", "y", 1),
-         ("R", "_"): ("L", "x", -1), ("L", "x"): ("L", "y", -1), ("L", "y"): ("L", "x", -1)},
-        "L", (), "_", alphabet="xyz",
-    )  # fmt: skip
-    net = turing.compile(machine, construction)
-    for word in ("", "xyx", "xxzx"):
-        assert same(net, machine, word, 60) >= 2
-    assert net.run("xyx", 60).micro_steps < 120
-
-
-def test_names_may_be_any_text():
-    odd = ["pos1", "[", "st[A]", " ", "\n", "∅", "", "x" * 99, "B E", "*", "–", "('A', 'R')"]
-    odd = [name or "a'b\"" for name in odd]
-    rules = {(q, a): (p, b, 1) for q, p in itertools.pairwise(odd) for a, b in zip(odd, odd[1:] + odd[:1], strict=True)}
-    machine = TuringMachine({key: value for key, value in rules.items() if key[0] in odd[:3]}, odd[0], {odd[3]}, odd[3])
-    net = turing.compile(machine, "ss95")
-    assert same(net, machine, odd, 20) == 3
-    assert turing.verify(net, machine, [odd[:2]])
 
 
 # One, two and three stacks.
@@ -813,7 +657,7 @@ def test_verify_finds_no_divergence_and_counts_what_it_compared(construction, ar
     report = turing.verify(net, machine, tried)
     assert report
     assert (report.words, report.steps) == (3, sum(machine.run(word).steps for word in tried))
-    assert report.passes == sum(micro_steps(machine, word, 100) for word in tried) == 2 * report.steps
+    assert report.passes == sum(passes(net, machine, word, 100) for word in tried) == 2 * report.steps
     assert report.numbers == report.passes * sum(layer.weight.shape[0] for layer in net.pipeline.values())
 
 
