@@ -326,3 +326,5 @@ def test_exact_vectors_are_one_type():
     x = Exact.of([Fraction(1, 3), 2])
     assert (x.numerators, x.denominator) == ([1, 6], 3)
     assert x == Exact([2, 12], 6)
+    assert Exact([1], 4) + Exact([1], 6) == Exact([5], 12)  # neither denominator is a multiple of the other
+    assert Exact([2], 4) == Exact([3], 6) != Exact([2], 6)

@@ -153,7 +153,12 @@ def test_a_look_up_says_what_it_compares_and_fetches(mask):
 
 def test_the_condition_of_a_look_up_are_the_places_of_which_one_has_to_be_1():
     net = turing.compile(turing.zoo["bb2"], "wcm21", T=4)
-    assert lookup(net.pipeline["initial"]).condition == list(net.layout.sym1)
+    initial, n = net.pipeline["initial"], net.bits
+    for size, holds in ((n, True), (n + 1, True), (n - 1, False)):  # by how much the score falls where none is 1
+        with torch.no_grad():
+            initial.key.weight[n, list(net.layout.sym1)], initial.key.bias[n] = size, -size
+        assert (lookup(initial) is not None) == holds
+        assert not holds or lookup(initial).condition == list(net.layout.sym1)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in head().named_parameters()])
@@ -172,10 +177,11 @@ def test_a_head_is_a_look_up_from_the_least_kappa_of_its_number_type_on(dtype):
 
 
 def test_scores_that_the_number_type_rounds_make_no_look_up():
-    wide = Layout(ask=300, at=300, content=1, found=1)
-    many = Lookup(wide.width, ask=wide.ask, at=wide.at, fetch=wide.content, into=wide.found)
-    assert lookup(many) is not None
-    assert lookup(many.to(torch.bfloat16)) is None
+    for bits, exact in ((256, True), (257, False)):  # bfloat16 has all integers up to 256, and the null keys of both
+        wide = Layout(ask=bits, at=bits, content=1, found=1)
+        many = Lookup(wide.width, ask=wide.ask, at=wide.at, fetch=wide.content, into=wide.found)
+        assert lookup(many) is not None
+        assert (lookup(many.to(torch.bfloat16)) is not None) == exact
 
 
 def test_a_head_without_a_null_key_or_with_another_score_is_not_a_look_up():

@@ -322,6 +322,12 @@ def test_a_renamed_machine_does_the_same_under_other_names(parentheses):
     assert renamed.rename({"start": "I", "yes": "T"}, {"_": "E", "open": "("}) == parentheses
 
 
+def test_a_symbol_that_only_the_alphabet_names_is_renamed_too():
+    machine = TuringMachine({("A", "0"): ("A", "0", 1)}, "A", (), "0", alphabet="ab")
+    renamed = machine.rename(symbols={"a": "x"})
+    assert (renamed.symbols, renamed.alphabet) == (("0", "x", "b"), ("x", "b"))
+
+
 def test_names_may_be_swapped(parentheses):
     assert parentheses.rename({"T": "F", "F": "T"}).run("B()E").state == "F"
 
