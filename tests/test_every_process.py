@@ -30,7 +30,7 @@ import sys
 import turing
 
 def check(what):
-    assert {"torch", "matplotlib"}.isdisjoint(sys.modules), f"{what} imported torch"
+    assert {"torch", "matplotlib"}.isdisjoint(sys.modules), f"{what} imported torch or matplotlib"
 
 check("import turing")
 turing.zoo["bb4"].run()
