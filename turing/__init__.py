@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # what __getattr__ gives
     from turing import dnf as dnf
     from turing import engine as engine
     from turing import gates as gates
+    from turing import merrill as merrill
+    from turing import perez as perez
     from turing import ss as ss
     from turing import stack_machine as stack_machine
     from turing import wcm as wcm
@@ -37,6 +39,7 @@ if TYPE_CHECKING:  # what __getattr__ gives
     from turing.construction import compile as compile
     from turing.construction import constructions as constructions
     from turing.construction import register as register
+    from turing.precision import PrecisionError as PrecisionError
     from turing.wcm import CapacityError as CapacityError
 
 __all__ = [
@@ -61,9 +64,10 @@ __all__ = [
 ]
 
 # What needs torch comes when it is asked for: turing.gates.AND(2) works after ``import turing`` alone.
-LAZY = dict.fromkeys(("adders", "attention", "cantor", "dnf", "engine", "gates", "ss", "stack_machine", "wcm"), "")
+LAZY = dict.fromkeys(("adders", "attention", "cantor", "dnf", "engine", "gates"), "")
+LAZY |= dict.fromkeys(("merrill", "perez", "ss", "stack_machine", "wcm"), "")
 LAZY |= dict.fromkeys(("Construction", "compile", "constructions", "register"), "construction")
-LAZY |= {"CapacityError": "wcm"}
+LAZY |= {"CapacityError": "wcm", "PrecisionError": "precision"}
 
 
 def import_chapters() -> None:

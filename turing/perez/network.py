@@ -104,7 +104,7 @@ class Perez21(Construction):
         return head(x, 1, ({0: {None: 1}}, {}, value), into, arithmetic, "causal")
 
     def _last(self, arithmetic: str) -> Attention:
-        """What was written last on the cell c of the next step, at step j: ⟨q, k⟩ = 3ε(c − cⱼ) + ε², ε = 1/(ij)."""
+        """What was written last on the cell c of the next step, at step j: ⟨q, k⟩ = (3(c − cⱼ) + 1/i) / (ij)."""
         x = self.layout
         inverse, i = x.pos["1/i"], x.pos["i"]
         query: Rows = {0: {x.avg2[0]: 3}, 1: {inverse: 3}, 2: {x.pos["1/i²"]: 1}}
