@@ -2,6 +2,7 @@
 
 from turing.widgets.adder import Adder
 from turing.widgets.attention_explorer import AttentionExplorer
+from turing.widgets.average_compass import AverageCompass
 from turing.widgets.cantor_zoom import CantorZoom
 from turing.widgets.gate_playground import GatePlayground
 from turing.widgets.lab import Lab
@@ -14,6 +15,7 @@ from turing.widgets.stepper import Stepper
 __all__ = [
     "Adder",
     "AttentionExplorer",
+    "AverageCompass",
     "CantorZoom",
     "GatePlayground",
     "Lab",
