@@ -26,6 +26,7 @@ CHAPTERS = {  # page to module, in the order of _toc.yml; a test compares them
     "wcm21": "turing.exercises.wcm",
     "cantor-stacks": "turing.exercises.cantor",
     "ss95": "turing.exercises.ss",
+    "averages": "turing.exercises.averages",
     "how-fast": "turing.exercises.fast",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
