@@ -38,7 +38,7 @@ class Merrill24(Construction):
     A column is what changed: the new state, the symbol that was written, and the move. A head over all columns gives
     1/i and the head's cell c divided by i; a layer norm of (c/i, 1/i, −c/i, −1/i) is the same for every i, and is the
     address by which the last write on cell c is found. The word is seen by another head, with blank cells at its ends.
-    There is no limit on steps in exact arithmetic; floats raise :class:`turing.PrecisionError` before they fetch a
+    There is no limit on steps in exact arithmetic; floats raise :class:`turing.precision.PrecisionError` before they fetch a
     wrong step.
 
     >>> import turing

@@ -31,7 +31,7 @@ class Perez21(Construction):
     A column holds state, symbol and the last move. One head fetches the symbol of the word that comes next, one
     averages all moves, which is the head's cell divided by the number of steps, and one fetches what was written there
     last. The weights do not depend on the length of a run. ``arithmetic`` is ``"exact"``, ``"float64"`` or
-    ``"float32"``; floats raise :class:`turing.PrecisionError` before they fetch a wrong step.
+    ``"float32"``; floats raise :class:`turing.precision.PrecisionError` before they fetch a wrong step.
 
     >>> import turing
     >>> net = Perez21(turing.zoo["balanced_parentheses"])
