@@ -244,7 +244,7 @@ class Attention(nn.Module):
         query = self.query(column)
         if self.null_key is not None:
             keys = [*keys, Exact(self.null_key.tolist(), self.query.denominator)]
-        scores = [query.dot(key) for key in keys]
+        scores = query.dots(keys)
         return [-abs(score) for score in scores] if self.score == "-abs" else scores
 
     def describe(self, name: str) -> list[ir.Attention]:

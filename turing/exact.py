@@ -61,8 +61,12 @@ class Surd:
 
     def approximate(self, bits: int) -> int:
         """The number times 2^bits, off by less than 1 for each term."""
-        scaled = ((r, isqrt(n * r.numerator**2 << 2 * bits)) for n, r in self.terms.items())
-        return sum((root if r > 0 else -root) // r.denominator for r, root in scaled)
+        total = 0
+        for n, r in self.terms.items():
+            over, under = r.numerator, r.denominator
+            root = isqrt(n * over * over << 2 * bits)
+            total += (root if over > 0 else -root) // under
+        return total
 
     def sign(self) -> int:
         """−1, 0 or 1. Roots of integers are independent over the rationals unless the product of two is a square."""
@@ -145,17 +149,26 @@ class Exact(Sequence[Fraction]):
                     raise ArithmeticError(f"numbers divided by different roots meet at place {place}.")
         return Exact(numbers, one.denominator, roots)
 
-    def dot(self, other: Exact) -> Any:
-        """Σ xᵢyᵢ, a fraction; with roots, a surd."""
-        unit = self.denominator * other.denominator
-        if not (self.roots or other.roots):
-            return Fraction(sum(a * b for a, b in zip(self.numerators, other.numerators, strict=True) if a), unit)
-        totals: dict[int, int] = {}
-        for place, (a, b) in enumerate(zip(self.numerators, other.numerators, strict=True)):
-            if a and b:
-                root = self.roots.get(place, 1) * other.roots.get(place, 1)
-                totals[root] = totals.get(root, 0) + a * b
-        return Surd({root: Fraction(total, unit * root) for root, total in totals.items()})
+    def dots(self, others: Iterable[Exact]) -> list[Any]:
+        """Σ xᵢyᵢ for each of several vectors: a fraction, or a surd if there are roots.
+
+        >>> Exact([1, 2]).dots([Exact([3, 4]), Exact([1, 1], 2)])
+        [Fraction(11, 1), Fraction(3, 2)]
+        """
+        own = [(place, number, self.roots.get(place, 1)) for place, number in enumerate(self.numerators) if number]
+        found: list[Any] = []
+        for other in others:
+            unit, numbers, roots = self.denominator * other.denominator, other.numerators, other.roots
+            if not (self.roots or roots):
+                found.append(Fraction(sum(number * numbers[place] for place, number, _ in own), unit))
+                continue
+            totals: dict[int, int] = {}
+            for place, number, root in own:
+                if numbers[place]:
+                    root *= roots.get(place, 1)
+                    totals[root] = totals.get(root, 0) + number * numbers[place]
+            found.append(Surd({root: Fraction(total, unit * root) for root, total in totals.items()}))
+        return found
 
     def reduced(self, base: int | None = None) -> Exact:
         """The same vector in lower terms: divided by ``base`` as often as possible, or by the common divisor of all."""
@@ -214,13 +227,22 @@ def average(scores: Sequence[Any], values: Sequence[Exact]) -> Exact:
 
     Chapter: :doc:`/book/research`.
     """
-    first, *others = (values[k] for k in best(scores))
-    if not others:
-        return first
-    total = first
-    for value in others:
-        total += value
-    return Exact(total.numerators, total.denominator * (1 + len(others)), total.roots).reduced()
+    winners = [values[k] for k in best(scores)]
+    if len(winners) == 1:
+        return winners[0]
+    if any(value.roots for value in winners):
+        total = winners[0]
+        for value in winners[1:]:
+            total += value
+        return Exact(total.numerators, total.denominator * len(winners), total.roots).reduced()
+    unit = lcm(*{value.denominator for value in winners})
+    sums = [0] * len(winners[0])
+    for value in winners:
+        scale = unit // value.denominator
+        for k, number in enumerate(value.numerators):
+            if number:
+                sums[k] += scale * number
+    return Exact(sums, unit * len(winners)).reduced()
 
 
 def normalised(x: Exact) -> Exact:
