@@ -19,6 +19,8 @@ from turing.dnf import DNF
 from turing.exact import Exact
 from turing.gates import Layer, Readout
 from turing.ir import to_dict
+from turing.layout import Layout
+from turing.modules import Norm, Rational
 from turing.ss import StackNetwork
 from turing.stack_machine import balanced
 
@@ -33,7 +35,8 @@ def core(modules):
     """
     call = modules("page/network.js", "page/index.js", "page/encode.js")
     call.page.evaluate(
-        "() => { window.core = modules; window.plain = (x) => (x.unit ? [x.map(String), String(x.unit)] : [...x]); }"
+        """() => { window.core = modules; window.plain = (x) => (x.unit ? [x.map(String), String(x.unit),
+          ...(x.roots ? [x.roots.map(String)] : [])] : [...x]); }"""
     )
     return call
 
@@ -238,10 +241,12 @@ NUMBERS = {"float32": np.float32, "float64": np.float64, "exact": Fraction}
 
 def numbers_of(shown):
     """What the page shows of a vector, or of a row of them."""
-    if shown and isinstance(shown[0], list) and not (len(shown) == 2 and isinstance(shown[1], str)):
+    if shown and isinstance(shown[0], list) and not (len(shown) in (2, 3) and isinstance(shown[1], str)):
         return [numbers_of(cell) for cell in shown]
-    if len(shown) == 2 and isinstance(shown[1], str):
-        return [Fraction(int(n), int(shown[1])) for n in shown[0]]
+    if len(shown) in (2, 3) and isinstance(shown[1], str):
+        numbers, unit, *roots = shown
+        found = {k: int(root) for k, root in enumerate(roots[0]) if root != "1"} if roots else {}
+        return list(Exact(map(int, numbers), int(unit), found))
     return shown
 
 
@@ -397,27 +402,52 @@ def test_every_number_of_a_stack_network_is_the_librarys(core, network, arithmet
 def test_every_construction_runs_in_the_page(core, name, arithmetic):
     """Also one that a test file alone defines: the page reads nothing but its representation."""
     network = build(name, arithmetic)
-
-    def plain(x):
-        if isinstance(x, Exact):
-            return [list(map(str, x.numerators)), str(x.denominator)]
-        return x.tolist() if isinstance(x, torch.Tensor) else [plain(row) for row in x]
-
-    initial, tape = network.initial("10"), network.encode("10")
-    start = {"cells" if network.loop.state == "cells" else "column": plain(initial)}
-    start |= {} if tape is None else {"word": plain(tape)}
     wanted = list(network.vectors(["10"], 4))
-    for mine, vectors in zip(core(RUN, to_dict(network), arithmetic, start, len(wanted)), wanted, strict=True):
+    for mine, vectors in zip(run_in_the_page(core, network, "10", len(wanted)), wanted, strict=True):
         for layer, x, _ in mine[:-1]:
             right = vectors[layer][0]
             if network.loop.state == "cells":
                 assert list(map(numbers_of, x)) == [list(row) for row in plain_rows(right)]
             else:
-                assert numbers_of(x) == list(right if isinstance(right, Exact) else right.tolist())
+                right = list(right if isinstance(right, Exact) else right.tolist())
+                if name == "merrill24" and arithmetic != "exact":  # torch may add squares in another order
+                    right = pytest.approx(right, rel=1e-5 if arithmetic == "float32" else 1e-14)
+                assert numbers_of(x) == right
+
+
+def run_in_the_page(core, network, word, steps):
+    def plain(x):
+        if isinstance(x, Exact):
+            roots = [[str(x.roots.get(k, 1)) for k in range(len(x))]] if x.roots else []
+            return [list(map(str, x.numerators)), str(x.denominator), *roots]
+        return x.tolist() if isinstance(x, torch.Tensor) else [plain(row) for row in x]
+
+    initial, tape = network.initial(word), network.encode(word)
+    start = {"cells" if network.loop.state == "cells" else "column": plain(initial)}
+    start |= {} if tape is None else {"word": plain(tape)}
+    return core(RUN, to_dict(network), network.arithmetic, start, steps)
 
 
 def plain_rows(rows):
     return rows.tolist() if isinstance(rows, torch.Tensor) else rows
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("bb5", ""), ("balanced_parentheses", "B(())E"), ("binary_increment", "11")]
+)
+def test_scores_with_roots_are_compared_exactly_in_the_page(core, name, word):
+    """A layer norm by the root of an integer: every number, and the share of every key, for as long as the run goes."""
+    network = turing.compile(turing.zoo[name], "merrill24")
+    steps = min(network.run(word, 40).steps, 40)
+    wanted, heads = list(network.vectors([word], steps)), network.run_with_cache(word, steps)[1]
+    for t, (mine, vectors) in enumerate(zip(run_in_the_page(core, network, word, steps), wanted, strict=True)):
+        for layer, x, shares in mine[:-1]:
+            assert numbers_of(x) == list(vectors[layer][0])
+            if shares is not None:
+                pattern = heads[f"{layer}.pattern"][t]
+                exact = [float(share) for share in pattern if share]
+                assert [share for _, share in shares] == exact
+        assert any(x.roots for (x,) in vectors.values())
 
 
 def test_an_exact_network_runs_in_floats_too(core):
@@ -627,8 +657,6 @@ def test_a_run_is_refused_that_has_no_numbers_to_go_on_with(core):
       return [error instanceof core.Refusal, error.message] } }"""
     norm = {"name": "hash", "kind": "norm", "layouts": [0, 0], "slices": ["phi"]}
     file = wire([norm], {}, [[["phi", 2]]], {"state": "column", "add": []})
-    irrational = "A norm divides by an irrational number here. Run this network in float64."
-    assert core(code, file, "exact", {"column": [1, 2]}) == [True, irrational]
     for arithmetic in ARITHMETICS:
         refused, message = core(code, file, arithmetic, {"column": [3, 3]})
         assert refused
@@ -636,6 +664,10 @@ def test_a_run_is_refused_that_has_no_numbers_to_go_on_with(core):
         assert core(code, file, arithmetic, {"column": [1]})[1] == (
             "A vector of 1 numbers was given, and this network takes 2."
         )
+    twice = wire([norm, norm | {"name": "again"}], {}, [[["phi", 3]]], {"state": "column", "add": []})
+    assert core(code, twice, "exact", {"column": [1, 2, 4]}) == [
+        True, "A norm works on rationals here, and was given numbers with roots."
+    ]  # fmt: skip
     refused, message = core(code, file, "float32", {"column": [1, "x"]})
     assert refused
     assert message == "A vector has finite numbers, and 1,x was given."
@@ -655,6 +687,35 @@ def test_exact_numbers_beyond_a_float_are_read_and_shown(core):
     assert core(forward, file, "float64") == [[big / (2 * big + 1)], [0.5]]
 
 
+@pytest.mark.parametrize("activation", ["none", "relu", "clamp"])
+def test_numbers_over_a_root_go_through_layers_and_meet_no_others(core, activation):
+    """(1, 2, 4) less its mean has the length √42 / 3."""
+    weight, bias = [[1, 1, 0, 0], [0, -1, 0, 0], [0, 0, 9, 0], [0, 0, 0, 1]], [0, 0, 0, 3]
+    norm = {"name": "norm", "kind": "norm", "layouts": [0, 0], "slices": ["phi"]}
+    layer = {"name": "layer", "kind": "linear", "layouts": [0, 0]}
+    layer |= {"layers": [{"weight": "w", "bias": "b", "activation": activation}]}
+
+    def found(weight, bias):
+        file = wire([norm, layer], {"w": tensor(weight), "b": tensor(bias)}, [[["phi", 3], ["rest", 1]]])
+        code = """(file, column) => { try {
+            let last;
+            new core.Run(core.read(file, "exact"), { column }).step((_, x) => (last = plain(x)));
+            return last;
+          } catch (error) { return error.message } }"""
+        return core(code, file, [1, 2, 4, 7])
+
+    rows = {
+        i: {j: w for j, w in enumerate(row) if w} | ({None: b} if b else {})
+        for i, (row, b) in enumerate(zip(weight, bias, strict=True))
+    }
+    layout = Layout(phi=3, rest=1)
+    wanted = Rational(layout, layout, rows, activation)(Norm(layout, ["phi"])(Exact([1, 2, 4, 7])))
+    assert numbers_of(found(weight, bias)) == list(wanted)
+    meet = "Numbers that are divided by different roots are added here. Run this network in float64."
+    assert found(weight, [1, 0, 0, 0]) == meet
+    assert found([[1, 0, 0, 1], *weight[1:]], bias) == meet
+
+
 def test_the_rows_of_a_layer_are_what_the_file_holds(core):
     code = "(file) => core.rowsOf(core.read(file).modules[0].layers[0])"
     layer = Layer([[1, 0, -2], [0, 0.5, 0]], [0, -1])
@@ -664,6 +725,6 @@ def test_the_rows_of_a_layer_are_what_the_file_holds(core):
 
 def test_the_evaluator_is_small_and_needs_nothing():
     network, index = ((PAGE / name).read_text(encoding="utf-8") for name in ("network.js", "index.js"))
-    assert len((network + index).encode()) < 30_000
+    assert len((network + index).encode()) < 32_000
     assert network.count("import ") == index.count("import ") == 1
     assert "document" not in network + index

@@ -1,5 +1,6 @@
 // The evaluator of networks: it reads what turing.save writes, and computes in float32, float64 or exact rationals.
-// A vector is a typed array; an exact one is an array of BigInts, multiples of 1 / vector.unit, in lowest terms.
+// A vector is a typed array; an exact one is an array of BigInts, multiples of 1 / vector.unit, in lowest terms. After a
+// norm it may have roots: each number is divided by the root of an integer, vector.roots[i], too.
 
 import { range } from "./text.js";
 
@@ -31,6 +32,9 @@ const POSITIONS = {
   powers: (t) => [[1, 1], [t + 1, 1], [1, t + 1], [1, (t + 1) ** 2]], inverse: (t) => [[1, t + 1]],
 };
 
+const EQUAL = "A norm divides by the length of a slice, and here all numbers of one are equal.";
+const ROOTS = "Numbers that are divided by different roots are added here. Run this network in float64.";
+
 const isIndex = (i, size) => Number.isInteger(i) && i >= 0 && i < size;
 
 /** Bit k of an integer that is not negative. Shifts are for those below 2³¹. */
@@ -55,7 +59,6 @@ class Floats {
   unit() { return 1; }
   over(x) { return x; }
   divided(x, by) { return x.map((value) => value / by); }
-  root(square) { return this.round(Math.sqrt(square)); }
   zeros(size) { return new this.Type(size); }
   join(vectors) { return this.Type.from(vectors.flatMap((x) => [...x])); }
 
@@ -104,46 +107,41 @@ class Floats {
 
   /** The average of the values whose keys score best, and the share of each. */
   average({ kappa, average, score }, query, keys, values) {
-    const { round, zero, one } = this, scores = [], e = [], some = [], out = this.zeros(values[0].length), { length } = out;
-    const gap = (i, j) => round(scores[i] * this.unit(keys[j]) - scores[j] * this.unit(keys[i]));
+    const { round, zero, one } = this, e = [], some = [];
+    const scores = keys.map((key) => this.score(query, key, score === "-abs"));
     let best = 0, total = zero;
+    for (let i = 0; i < keys.length; i++) if (this.gap(scores[i], scores[best]) > zero) best = i;
     for (let i = 0; i < keys.length; i++) {
-      const fit = this.dot(query, keys[i]);
-      scores.push(score === "-abs" && fit > zero ? -fit : fit);
-      if (gap(i, best) > zero) best = i;
-    }
-    for (let i = 0; i < keys.length; i++) {
-      const below = gap(i, best);
+      const below = this.gap(scores[i], scores[best]);
       e.push(kappa !== null ? round(Math.exp(round(kappa * below))) : below === zero ? one : zero);
       if (e[i] !== zero) some.push(i);
       total = round(total + e[i]);
     }
     const shares = e.map((share) => round(Number(share) / Number(total))), weights = average === "ratio" ? e : shares;
-    const all = this.join(some.map((i) => values[i]));
-    some.forEach((i, n) => {
-      for (let k = 0; k < length; k++) out[k] += round(weights[i] * all[n * length + k]);
-    });
-    return [average === "ratio" ? this.divided(this.over(out, this.unit(all)), total) : out, shares];
+    const out = this.sumOf(some.map((i) => values[i]), some.map((i) => weights[i]));
+    return [average === "ratio" ? this.divided(out, total) : out, shares];
   }
 
-  part(x, from, to) {
-    return this.over(x.slice(from, to), this.unit(x));
+  score(query, key, abs) {
+    const fit = this.dot(query, key);
+    return abs && fit > 0 ? -fit : fit;
   }
 
-  add(x, y) {
-    const both = this.join([x, y]);
-    return this.over(x.map((_, i) => both[i] + both[x.length + i]), this.unit(both));
+  gap(one, other) { return this.round(one - other); }
+
+  sumOf(vectors, weights) {
+    const out = this.zeros(vectors[0].length);
+    vectors.forEach((x, n) => x.forEach((value, k) => (out[k] += this.round(weights[n] * value))));
+    return out;
   }
 
-  /** A vector less its mean, or a multiple of that. */
-  centred(x) {
-    const mean = this.round(x.reduce((a, b) => this.round(a + b)) / x.length);
-    return x.map((value) => value - mean);
-  }
+  part(x, from, to) { return x.slice(from, to); }
+  add(x, y) { return x.map((value, i) => value + y[i]); }
 
   norm(x) {
-    const rest = this.centred(x), length = this.root(this.dot(rest, rest));
-    if (!length) throw new Refusal("A norm divides by the length of a slice, and here all numbers of one are equal.");
+    const mean = this.round(x.reduce((a, b) => this.round(a + b)) / x.length), rest = x.map((value) => value - mean);
+    const length = this.round(Math.sqrt(this.dot(rest, rest)));
+    if (!length) throw new Refusal(EQUAL);
     return this.divided(rest, length);
   }
 
@@ -155,30 +153,114 @@ class Floats {
   }
 }
 
-/** Integers over one denominator. */
+/** The greatest integer whose square is not above n. */
+function rootOf(n) {
+  let x = 1n << BigInt((n.toString(2).length + 1) >> 1); // not below it, and Newton comes down to it
+  for (let y; x && (y = (x + n / x) >> 1n) < x; ) x = y;
+  return x;
+}
+
+/** [n, r] for the sum of n / √r, up to a factor: roots whose product is a square are multiples of each other. */
+function apart(terms) {
+  const found = [];
+  let scale = 1n;
+  for (const [n, r] of terms) {
+    const same = found.find(([, m]) => rootOf(r * m) ** 2n === r * m), root = same && rootOf(r * same[1]);
+    if (!same) found.push([n * scale, r]);
+    else {
+      found.forEach((term) => (term[0] *= root)); // n / √r is (n m / root) / √m
+      same[0] += n * scale * same[1];
+      scale *= root;
+    }
+  }
+  return found.filter(([n]) => n);
+}
+
+/** −1n, 0n or 1n: the sign of the sum of n / √r. Once no two roots are multiples, it is 0 only if nothing is left. */
+function signOf(terms) {
+  for (let bits = 64n; terms.length; bits *= 2n, terms = apart(terms)) {
+    let sum = 0n;
+    for (const [n, r] of terms) sum += (n < 0n ? -1n : 1n) * rootOf(((n * n) << (2n * bits)) / r);
+    if (sum > terms.length) return 1n;
+    if (-sum > terms.length) return -1n;
+  }
+  return 0n;
+}
+
+/** Integers over one denominator, some of them over a root too. */
 class Rationals extends Floats {
   unit(x) { return x.unit; }
-  divided(x, by) { return this.over(x, (x.unit ?? 1n) * by); }
+  zeros(size) { return Object.assign(Array(size).fill(0n), { unit: 1n }); }
+  divided(x, by) { return this.over(x, x.unit * by, x.roots); }
   sum({ start, to, w }, inputs, x, out) {
     out.fill(0n);
     for (const j of inputs) if (x[j]) for (let k = start[j]; k < start[j + 1]; k++) out[to[k]] += w[k] * x[j];
     return out;
   }
-  zeros(size) { return Object.assign(Array(size).fill(0n), { unit: 1n }); }
 
   /** Multiples of 1 / unit. Most of them are 0 or 1, and cost nothing here. */
-  over(x, unit) {
+  over(x, unit, roots) {
     const common = x.reduce((common, n) => (common === 1n ? common : gcd(common, n % common)), unit);
-    return Object.assign(x.map((n) => n / common), { unit: unit / common });
+    const found = Object.assign(x.map((n) => n / common), { unit: unit / common });
+    return roots?.some((root, i) => root > 1n && found[i]) ? Object.assign(found, { roots }) : found;
   }
+
+  rootsOf(x) { return x.roots ?? Array(x.length).fill(1n); }
+  part(x, from, to) { return this.over(x.slice(from, to), x.unit, x.roots?.slice(from, to)); }
 
   join(vectors) {
     const unit = vectors.map(({ unit }) => unit).reduce(lcm, 1n);
-    return Object.assign(vectors.flatMap((x) => x.map((n) => n * (unit / x.unit))), { unit });
+    return this.over(vectors.flatMap((x) => x.map((n) => n * (unit / x.unit))), unit,
+      vectors.some(({ roots }) => roots) ? vectors.flatMap(this.rootsOf) : undefined);
+  }
+
+  add(x, y) {
+    const unit = lcm(x.unit, y.unit), [one, other] = [x, y].map((x) => x.map((n) => n * (unit / x.unit)));
+    const [mine, theirs] = [x, y].map(this.rootsOf), roots = mine.map((root, i) => (x[i] ? root : theirs[i]));
+    if (roots.some((root, i) => y[i] && root !== theirs[i])) throw new Refusal(ROOTS);
+    return this.over(one.map((n, i) => n + other[i]), unit, roots);
+  }
+
+  sumOf(vectors) { return vectors.reduce((x, y) => this.add(x, y)); }
+
+  /** A number may be the sum of others only if these have the same root. */
+  through(layer, x, room) {
+    if (!x.roots) return super.through(layer, x, room);
+    const { start, to, bias, biased, clamp } = layer, roots = [...bias].fill(undefined);
+    const meet = (i, root) => {
+      if ((roots[i] ??= root) !== root) throw new Refusal(ROOTS);
+    };
+    biased.forEach((i) => meet(i, 1n));
+    x.forEach((n, j) => {
+      if (n) for (let k = start[j]; k < start[j + 1]; k++) meet(to[k], x.roots[j]);
+    });
+    const out = super.through({ ...layer, clamp: false }, x, room), all = roots.map((root) => root ?? 1n);
+    if (clamp) out.forEach((n, i) => { // n / (unit √root) is above 1
+      if (n * n > out.unit ** 2n * all[i]) [out[i], all[i]] = [out.unit, 1n];
+    });
+    return this.over(out, out.unit, all);
+  }
+
+  /** A sum of n / √r, as [n, r], over one unit. */
+  score(query, key, abs) {
+    const [mine, theirs] = [query, key].map(this.rootsOf), sums = new Map();
+    query.forEach((n, i) => {
+      const root = mine[i] * theirs[i];
+      if (n && key[i]) sums.set(root, (sums.get(root) ?? 0n) + n * key[i]);
+    });
+    const terms = [...sums].map(([root, n]) => [n, root]), turn = abs && signOf(terms) > 0n ? -1n : 1n;
+    return { terms: terms.map(([n, root]) => [turn * n, root]), unit: query.unit * key.unit };
+  }
+
+  /** The sign of a difference. */
+  gap(one, other) {
+    if (one === other) return 0n;
+    return signOf([...one.terms.map(([n, r]) => [n * other.unit, r]), ...other.terms.map(([n, r]) => [-n * one.unit, r])]);
   }
 
   vector(given) {
-    if (Array.isArray(given[0])) return this.over(given[0].map(BigInt), BigInt(given[1]));
+    const [numbers, unit, roots] = given;
+    if (Array.isArray(numbers)) return this.over(numbers.map(BigInt), BigInt(unit), roots?.map(BigInt));
     return this.over(...this.numbers({ values: given.map((value) => [value]) }));
   }
 
@@ -197,16 +279,12 @@ class Rationals extends Floats {
     return this.over(pairs.map(([n, d]) => BigInt(n) * (unit / BigInt(d))), unit);
   }
 
-  centred(x) {
-    const total = x.reduce((a, b) => a + b);
-    return x.map((n) => n * BigInt(x.length) - total);
-  }
-
-  root(square) {
-    let x = 1n << BigInt((square.toString(2).length + 1) >> 1); // not below the root, and Newton comes down to it
-    for (let y; x && (y = (x + square / x) >> 1n) < x; ) x = y;
-    if (x * x === square) return x;
-    throw new Refusal("A norm divides by an irrational number here. Run this network in float64.");
+  norm(x) {
+    if (x.roots) throw new Refusal("A norm works on rationals here, and was given numbers with roots.");
+    const total = x.reduce((a, b) => a + b), rest = x.map((n) => n * BigInt(x.length) - total), common = rest.reduce(gcd);
+    if (!common) throw new Refusal(EQUAL);
+    const small = rest.map((n) => n / common), square = small.reduce((sum, n) => sum + n * n, 0n), root = rootOf(square);
+    return root * root === square ? this.over(small, root) : this.over(small, 1n, small.map(() => square));
   }
 }
 
@@ -217,7 +295,8 @@ const ARITHMETICS = {
 };
 
 /** The numbers of any vector, the nearest ones if it is exact. */
-export const toNumbers = (x) => Array.from(x, (n) => (x.unit ? Number((n << 80n) / x.unit) / 2 ** 80 : n));
+export const toNumbers = (x) => Array.from(x, (n, i) =>
+  (x.unit ? Number((n << 80n) / x.unit) / 2 ** 80 / Math.sqrt(Number(x.roots?.[i] ?? 1n)) : n));
 
 /** The slices of a vector, and the names of its places as turing.show prints them. */
 export function layoutOf(slices) {
