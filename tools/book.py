@@ -190,7 +190,7 @@ def chapter_faults(path: Path) -> list[str]:
     faults += [f"it has no section {name!r}" for name in SECTIONS if name not in headings]
     code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
     kinds = "Lab|Stepper|GatePlayground|Adder|AttentionExplorer|PipelineInspector|CantorZoom|StackStepper"
-    kinds += "|AverageCompass"
+    kinds += "|AverageCompass|NormCircle"
     widgets = len(re.findall(rf"\b(?:{kinds})\(", code))
     if widgets > 3:
         faults.append(f"it has {widgets} widgets; two or three are enough")

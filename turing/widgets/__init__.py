@@ -6,6 +6,7 @@ from turing.widgets.average_compass import AverageCompass
 from turing.widgets.cantor_zoom import CantorZoom
 from turing.widgets.gate_playground import GatePlayground
 from turing.widgets.lab import Lab
+from turing.widgets.norm_circle import NormCircle
 from turing.widgets.pipeline_inspector import PipelineInspector
 from turing.widgets.predict import Predict
 from turing.widgets.puzzle import Puzzle
@@ -19,6 +20,7 @@ __all__ = [
     "CantorZoom",
     "GatePlayground",
     "Lab",
+    "NormCircle",
     "PipelineInspector",
     "Predict",
     "Puzzle",

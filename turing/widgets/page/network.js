@@ -128,6 +128,8 @@ class Floats {
   }
 
   gap(one, other) { return this.round(one - other); }
+  /** By how much a score is less than 1, as a number. */
+  below(score) { return 1 - score; }
 
   sumOf(vectors, weights) {
     const out = this.zeros(vectors[0].length);
@@ -176,11 +178,14 @@ function apart(terms) {
   return found.filter(([n]) => n);
 }
 
+/** The sum of n / √r times 2^bits, off by less than 1 for each term. */
+const near = (terms, bits) => terms.reduce(
+  (sum, [n, r]) => sum + (n < 0n ? -1n : 1n) * rootOf(((n * n) << (2n * bits)) / r), 0n);
+
 /** −1n, 0n or 1n: the sign of the sum of n / √r. Once no two roots are multiples, it is 0 only if nothing is left. */
 function signOf(terms) {
   for (let bits = 64n; terms.length; bits *= 2n, terms = apart(terms)) {
-    let sum = 0n;
-    for (const [n, r] of terms) sum += (n < 0n ? -1n : 1n) * rootOf(((n * n) << (2n * bits)) / r);
+    const sum = near(terms, bits);
     if (sum > terms.length) return 1n;
     if (-sum > terms.length) return -1n;
   }
@@ -258,7 +263,13 @@ class Rationals extends Floats {
     return signOf([...one.terms.map(([n, r]) => [n * other.unit, r]), ...other.terms.map(([n, r]) => [-n * one.unit, r])]);
   }
 
+  below({ terms, unit }) {
+    const left = (unit << 256n) - near(terms, 256n);
+    return Number(left > terms.length ? (left << 64n) / unit : 0n) / 2 ** 320;
+  }
+
   vector(given) {
+    if (given.unit) return given;
     const [numbers, unit, roots] = given;
     if (Array.isArray(numbers)) return this.over(numbers.map(BigInt), BigInt(unit), roots?.map(BigInt));
     return this.over(...this.numbers({ values: given.map((value) => [value]) }));

@@ -1,0 +1,94 @@
+"""The Python side of the norm circle: what it hands to a page, and what it refuses."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import turing
+from turing import ir
+from turing.merrill import Merrill24
+from turing.widgets import NormCircle
+from turing.widgets.base import Widget
+
+
+def html(widget):
+    Widget.new_page()
+    return widget._repr_mimebundle_(include=None, exclude=None)[0]["text/html"]
+
+
+def state(widget):
+    return json.loads(re.search(r"const state = (.*), listeners", html(widget)).group(1))
+
+
+def test_the_page_carries_the_network_itself():
+    carried = state(NormCircle("B()E", step=4, arithmetic="exact"))
+    assert carried["network"] == ir.to_dict(Merrill24(turing.zoo["balanced_parentheses"]))
+    assert {name: carried[name] for name in ("word", "step", "arithmetic", "max")} == {
+        "word": "B()E", "step": 4, "arithmetic": "exact", "max": {"symbols": 24, "steps": 80}
+    }  # fmt: skip
+    other = state(NormCircle("11", machine=turing.zoo["binary_increment"]))
+    assert other["network"] == ir.to_dict(Merrill24(turing.zoo["binary_increment"]))
+
+
+def test_the_page_carries_nothing_that_changes_from_run_to_run():
+    code = (
+        "from test_norm_circle_widget import *\n"
+        "for widget in (NormCircle(), NormCircle('B)E', 2, 'exact')):\n"
+        "    print(html(widget), repr(widget))\n"
+    )
+    run = [sys.executable, "-c", code]
+    first, second = (subprocess.run(run, cwd=Path(__file__).parent, capture_output=True, check=True) for _ in range(2))
+    assert first.stdout == second.stdout
+    assert b'id="turing-normcircle-2"' in first.stdout
+
+
+def test_the_page_asks_nothing_of_the_network_and_cannot_end_its_script():
+    page = html(NormCircle("B()E"))
+    assert set(re.findall(r"https?://[^\s\"'\\]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert page.split('<script type="module">')[1].count("<") == 1
+
+
+def test_the_plain_text_says_what_it_is():
+    assert repr(NormCircle("B()E")) == "NormCircle('B()E', step=1, arithmetic='float32')"
+    again = eval(repr(NormCircle("B(E", 3, "float64")))
+    assert state(again) == state(NormCircle("B(E", 3, "float64"))
+    assert repr(NormCircle("1", machine=turing.zoo["bb2"])).endswith(
+        "machine=<TuringMachine: 3 states, 2 symbols, 4 rules>)"
+    )
+
+
+def test_the_fallback_shows_the_best_keys_of_the_step():
+    shown = NormCircle("B()E", step=5).fallback()
+    assert "At step 5 the head is on cell 2." in shown
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", shown)
+    assert rows[0][:2] == ("4", "2")
+    assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
+    assert len(rows) == 5
+    assert "At step 9 the head is on cell" in NormCircle("B()E", step=80).fallback()
+    assert "At step 1 the head is on cell 0." in NormCircle("").fallback()
+
+
+def test_a_kernel_can_set_what_the_reader_sets():
+    widget = NormCircle("B()E")
+    widget.word, widget.step, widget.arithmetic = "B(())E", 7, "exact"
+    assert (widget.word, widget.step, widget.arithmetic) == ("B(())E", 7, "exact")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: NormCircle("Bx"), ValueError, "Symbol 'x' (cell 1 of the word) is not in this machine's alphabet"),
+        (lambda: NormCircle("(" * 25), ValueError, "words of 24 symbols at most, and 25 were given"),
+        (lambda: NormCircle(step=0), ValueError, "steps 1 to 80, and step=0 was given"),
+        (lambda: NormCircle(step=True), ValueError, "steps 1 to 80, and step=True was given"),
+        (lambda: NormCircle(arithmetic="half"), ValueError, 'one of "exact", "float64", "float32", and \'half\' was'),
+        (lambda: NormCircle(machine="bb2"), TypeError, "takes a TuringMachine, and 'bb2' was given"),
+    ],
+)
+def test_bad_input_is_refused_with_a_message_that_helps(make, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make()
