@@ -27,6 +27,7 @@ CHAPTERS = {  # page to module, in the order of _toc.yml; a test compares them
     "cantor-stacks": "turing.exercises.cantor",
     "ss95": "turing.exercises.ss",
     "averages": "turing.exercises.averages",
+    "layer-norm": "turing.exercises.layer_norm",
     "how-fast": "turing.exercises.fast",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
