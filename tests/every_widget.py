@@ -10,6 +10,7 @@ from turing.stack_machine import StackMachine, balanced
 from turing.widgets import (
     Adder,
     AttentionExplorer,
+    AverageCompass,
     CantorZoom,
     GatePlayground,
     Lab,
@@ -46,6 +47,7 @@ def every_form(name: str) -> list[Widget]:
     return {
         "Adder": lambda: [Adder(3), Adder(8, "sum", layer=13), Adder(1), Adder(8, layer=1)],
         "AttentionExplorer": lambda: [AttentionExplorer(3), AttentionExplorer(8, kappa=20), AttentionExplorer(1)],
+        "AverageCompass": lambda: [AverageCompass(), AverageCompass("parentheses", i=40, arithmetic="exact")],
         "CantorZoom": lambda: [CantorZoom("1"), CantorZoom("01" * 16, 40, (31, 39), "float64"), CantorZoom()],
         "GatePlayground": lambda: [
             GatePlayground(), GatePlayground("XOR"), GatePlayground("OR", (-2.75, -2.75), -2.75, True),

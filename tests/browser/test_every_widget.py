@@ -67,6 +67,7 @@ def step(root):
 USE = {
     "Adder": lambda root: press(root, "Step", "Step", "End"),
     "AttentionExplorer": explore,
+    "AverageCompass": lambda root: press(root, "End", "float64", "Start"),
     "CantorZoom": lambda root: press(root, "One too many"),
     "GatePlayground": gate,
     "Lab": lab,

@@ -82,12 +82,12 @@ def earliest_visit(answer: object) -> str:
             continue
         i, where = len(moves), f"For moves={','.join(map(str, moves))}"
         asked = _vector(query, f"{where} query", Fraction(c, i), i)
-        products = []
+        products: list[Fraction] = []
         for j, cell in enumerate(cells, start=1):
             found = _vector(key, f"{where} key", Fraction(cell, j), j)
             if len(found) != len(asked):
                 raise Wrong(f"{where} the query has {len(asked)} numbers, and the key of step {j} has {len(found)}.")
-            products.append(-abs(sum(a * b for a, b in zip(asked, found, strict=True))))
+            products.append(-abs(sum((a * b for a, b in zip(asked, found, strict=True)), Fraction(0))))
         best = [j for j, score in enumerate(products, start=1) if score == max(products)]
         first = cells.index(c) + 1
         if best != [first]:

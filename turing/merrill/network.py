@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from turing import arguments
+from turing import arguments, perez  # noqa: F401  # perez: the chapter before registers its construction first
 from turing.assembly import copied, head, labelled, layers, places
 from turing.construction import Construction, Expectation, Reading, State, register
 from turing.exact import Surd
@@ -38,8 +38,8 @@ class Merrill24(Construction):
     A column is what changed: the new state, the symbol that was written, and the move. A head over all columns gives
     1/i and the head's cell c divided by i; a layer norm of (c/i, 1/i, −c/i, −1/i) is the same for every i, and is the
     address by which the last write on cell c is found. The word is seen by another head, with blank cells at its ends.
-    There is no limit on steps in exact arithmetic; floats raise :class:`turing.precision.PrecisionError` before they fetch a
-    wrong step.
+    There is no limit on steps in exact arithmetic; floats raise :class:`turing.precision.PrecisionError` before they
+    fetch a wrong step.
 
     >>> import turing
     >>> net = Merrill24(turing.zoo["balanced_parentheses"])

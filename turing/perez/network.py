@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from turing import arguments, ir
+from turing import arguments, ir, ss  # noqa: F401  # ss: the chapter before registers its constructions first
 from turing.assembly import copied, head, joined, labelled, layers, places, split
 from turing.attention import Attention
 from turing.construction import Construction, Expectation, Reading, State, register

@@ -159,7 +159,7 @@ export default {
       where, history.frame,
       h("div", { class: "panes" }, compass.node, says),
       h("p", { class: "label" }, "|⟨q, k⟩| of each step on a scale of powers, small numbers on top: the highest bar wins"),
-      bars.node, h("div", { class: "closest" }, best.node),
+      bars.node, scroller("closest", "The best scores", best.node),
       h("p", { class: "keys" }, "Keys: ← → one pass, Home and End."));
     el.replaceChildren(root);
 
