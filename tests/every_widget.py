@@ -14,6 +14,7 @@ from turing.widgets import (
     CantorZoom,
     GatePlayground,
     Lab,
+    NormCircle,
     PipelineInspector,
     Predict,
     Puzzle,
@@ -53,6 +54,7 @@ def every_form(name: str) -> list[Widget]:
             GatePlayground(), GatePlayground("XOR"), GatePlayground("OR", (-2.75, -2.75), -2.75, True),
         ],
         "Lab": lambda: [Lab(PAPER, "B(())E"), Lab(NAMED)],
+        "NormCircle": lambda: [NormCircle(), NormCircle("B(((())))E", step=14, arithmetic="exact")],
         "Predict": lambda: [
             Predict("What is left of `B()E`?", ["`B**E`", "`B()E`"], 0, "Pairs become `*`."),
             Predict("W" * 90, ["`" + "x" * 80 + "`", HOSTILE], 1, "y" * 90),

@@ -71,6 +71,7 @@ USE = {
     "CantorZoom": lambda root: press(root, "One too many"),
     "GatePlayground": gate,
     "Lab": lab,
+    "NormCircle": lambda root: press(root, "End", "float64"),
     "PipelineInspector": lambda root: press(root, "Step"),
     "Predict": predict,
     "Puzzle": puzzle,

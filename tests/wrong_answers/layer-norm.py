@@ -22,14 +22,14 @@ def mirror_cell__exchanges_x_and_y():
     return [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], [0, 0, 0, 0]
 
 
-def written_or_given__adds_both():
-    """For same=0 written=1 given=0 your network gives out=1; 0 was expected."""
-    return ([[0, 1, 0], [0, 0, 1]], [0, 0]), ([[1, 1]], [0])
+def same_parity__forgets_the_move():
+    """For here=0 there=0 moved=1 your network gives out=1; 0 was expected."""
+    return ([[1, -1, 0], [-1, 1, 0]], [0, 0]), ([[-1, -1]], [1])
 
 
-def written_or_given__forgets_the_word():
-    """For same=0 written=0 given=1 your network gives out=0; 1 was expected."""
-    return ([[1, 1, 0]], [-1]), ([[1]], [0])
+def same_parity__takes_two_for_one():
+    """For here=0 there=1 moved=1 your network gives out=0; 1 was expected."""
+    return ([[1, 1, 1]], [0]), ([[-1]], [1])
 
 
 def least_epsilon__is_the_gap_between_the_addresses():

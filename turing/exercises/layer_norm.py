@@ -141,12 +141,11 @@ def _number(x: object, name: str) -> Fraction:
 
 EXERCISES = {
     "mirror_cell": mirror_cell,
-    "written_or_given": WeightPuzzle(
-        bits("same written given"),
+    "same_parity": WeightPuzzle(
+        bits("here there moved"),
         bits("out"),
-        lambda same, written, given: written if same else given,
+        lambda here, there, moved: int(here == there ^ moved),
         hidden=(3,),
-        fewest=2,
         most_layers=2,
     ),
     "least_epsilon": least_epsilon,

@@ -160,8 +160,8 @@ export default {
       keys.show(view, right);
       write(says, describe(view, right, arithmetic, now));
       write(limits, wrong ? `In this page ${arithmetic} first fetches another column than exact arithmetic at step ${last}.`
-        : exact.length === max.steps ? `The first ${max.steps} steps are shown; ${arithmetic} is right in all of them.`
-          : `${arithmetic} is right in all ${last} steps.`);
+        : arithmetic === "exact" ? "The others are compared with exact arithmetic, which is never wrong."
+          : `${arithmetic} fetches the right column in all ${last} steps${last === max.steps ? " that are shown" : ""}.`);
     }
 
     draw();

@@ -96,7 +96,7 @@ class NormCircle(Widget):
         for _ in range(step):
             state = self.network.step(state)
         head, keys = self.network.pipeline["last"], state.memory["last"][0]
-        scores = head._exact_scores(state.vectors["word"], keys)
+        scores = head.query(state.vectors["word"]).dots(keys)
         places = [0, *cells]
         order = sorted(range(len(scores)), key=lambda j: float(scores[j]), reverse=True)[:BEST]
         rows = [(j + 1, places[j], f"{float(1 - scores[j]):.3g}") for j in order]
