@@ -616,8 +616,8 @@ class Construction(nn.Module):
                 f"The blank of this network is {self.machine.blank!r}, and that of the machine {machine.blank!r}."
             )
         if machine.halting != self.machine.halting:
-            own, other = (arguments.listed(sorted(m.halting)) or "no state" for m in (self.machine, machine))
-            raise ValueError(f"This network halts in {own}, and the machine that it is compared with in {other}.")
+            mine, theirs = (arguments.listed(sorted(m.halting)) or "no state" for m in (self.machine, machine))
+            raise ValueError(f"This network halts in {mine}, and the machine that it is compared with in {theirs}.")
 
 
 def register(kind: Kind) -> Kind:

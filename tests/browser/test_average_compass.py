@@ -55,7 +55,7 @@ def in_python(name, arithmetic, passes):
             state = network.step(state)
             column, (keys, _) = state.vectors["count"], state.memory["last"]
             if arithmetic == "exact":
-                products = [head.query(column).dot(key) for key in keys]
+                products = head.query(column).dots(keys)
             else:
                 products = (head.query(column) @ keys.T).flatten().tolist()
             shares = head.weights(column if arithmetic == "exact" else column[None], keys)

@@ -8,17 +8,17 @@ from turing.exercises.layer_norm import age
 
 
 def mirror_cell__finds_the_cell_itself():
-    """For cell=-20 the key of cell 20 scores -0.995012, and that of cell -20 1.000000; only the first should be"""
+    """For cell=1 the key of cell -1 scores 0.000000, and that of cell 1 1.000000; only the first should be the best."""
     return [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0]
 
 
 def mirror_cell__turns_everything_around():
-    """For cell=-19 the key of cell 19 scores 0.994475, and that of cell 20 0.994747; only the first should"""
+    """For cell=0 the key of cell 0 scores -1.000000, and that of cell 20 -0.049938; only the first should be the best."""
     return [[-1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 0], [0, 0, 0, -1]], [0, 0, 0, 0]
 
 
 def mirror_cell__exchanges_x_and_y():
-    """For cell=-19 the key of cell 19 scores 0.000000, and that of cell 20 0.002625; only the first should"""
+    """For cell=0 the key of cell 0 scores 0.000000, and that of cell 20 0.998752; only the first should be the best."""
     return [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], [0, 0, 0, 0]
 
 

@@ -13,7 +13,7 @@ from turing.exact import Exact, Surd, best, normalised
 from turing.exercises import Wrong, _error_text
 from turing.exercises.weights import WeightPuzzle, _short_repr, bits, numbers, shown
 
-CELLS = range(-20, 21)
+CELLS = sorted(range(-20, 21), key=lambda cell: (abs(cell), -cell))
 LONGEST = 7  # of the walks that are all tried
 SWEEPS = (3, 9, 14)  # from one end to the other, in a longer walk
 
@@ -53,7 +53,7 @@ def mirror_cell(answer: object) -> str:
                 f"For cell={cell} the key of cell {-cell} scores {scores[-cell]:.6f}, and that of cell {found} "
                 f"{scores[found]:.6f}; only the first should be the best."
             )
-    return f"all {len(CELLS)} cells from {CELLS[0]} to {CELLS[-1]}"
+    return f"all {len(CELLS)} cells from {min(CELLS)} to {max(CELLS)}"
 
 
 def least_epsilon(answer: object) -> str:
@@ -136,7 +136,7 @@ def _called(function: Callable, name: str, where: str, *arguments: object) -> ob
 def _number(x: object, name: str) -> Fraction:
     if isinstance(x, bool) or not isinstance(x, Real) or not isfinite(x):
         raise Wrong(f"{name} is {_short_repr(x)}, which is not a finite number.")
-    return Fraction(x)
+    return Fraction(x if isinstance(x, (int, Fraction)) else float(x))
 
 
 EXERCISES = {
