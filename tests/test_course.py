@@ -119,7 +119,9 @@ def test_the_exercises_of_a_lecture_have_their_titles_and_minutes_and_come_from_
 
 def test_the_twelve_lectures_take_every_chapter_and_every_exercise_once():
     twelve = [lecture for lecture in LECTURES if lecture[0] == "twelve"]
-    labels = [found["label"] for lecture in twelve for found in EXERCISE.finditer(" ".join(LECTURES[lecture][1].split()))]
+    labels = [
+        found["label"] for lecture in twelve for found in EXERCISE.finditer(" ".join(LECTURES[lecture][1].split()))
+    ]
     assert sorted(labels) == sorted(e.label for e in course.exercises())
     assert {chapter for lecture in twelve for chapter, _ in chapters_of(part(lecture, "Talk"))} == {*CHAPTERS}
 

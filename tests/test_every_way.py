@@ -92,7 +92,7 @@ def zoo_is_exact(way: Way, name: str, limit: int, numbers: int = 5_000) -> int:
 
 
 # Each machine with torch, with an index and with the compiled loop, and the small ones through stacks too.
-SMALL = ["parity", "binary_increment", "unary_addition", "divisible_by_three", "rock_paper_scissors", *LONG]
+SMALL = ["parity", "binary_increment", "unary_addition", "divisible_by_three", "rock_paper_scissors", *sorted(LONG)]
 SMALL += ["bb2", "bb3", "bb4"]
 TAKEN = [(name, SOME_WCM[k]) for n, name in enumerate(NAMES) for k in (n % 3, 3 + n % 2, 5 + n % 2)]
 TAKEN += [(name, way) for name in SMALL for way in STACKS]

@@ -13,7 +13,7 @@ def mirror_cell__finds_the_cell_itself():
 
 
 def mirror_cell__turns_everything_around():
-    """For cell=0 the key of cell 0 scores -1.000000, and that of cell 20 -0.049938; only the first should be the best."""
+    """For cell=0 the key of cell 0 scores -1.000000, and that of cell 20 -0.049938; only the first should be"""
     return [[-1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 0], [0, 0, 0, -1]], [0, 0, 0, 0]
 
 

@@ -33,7 +33,7 @@ BLOCKS = ("column", "F4", "F3", "F2")  # what goes into each of the four layers
 
 @register
 class Bhattamishra20(Construction):
-    """The decoder of Bhattamishra, Patel and Goyal for a machine: the cell of SS95, which reads its word through a head.
+    """The decoder of Bhattamishra, Patel and Goyal for a machine: the cell of SS95 with a head that reads the word.
 
     The column is the vector of :class:`turing.ss.StackNetwork`, stacks as rational numbers, and is fed back as it is. A
     head fetches item t of the word, a bit, and one layer of σ computes the next column. ``version`` 1 has the cell of
