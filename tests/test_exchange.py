@@ -43,10 +43,10 @@ def test_every_machine_of_the_zoo_goes_through_a_file_with_equal_results(name, e
     save(net, tmp_path / f"net.{ending}")
     again = load(tmp_path / f"net.{ending}")
     assert equal(again, net)
-    for word in words(name):
-        one, other = again.run(word), net.run(word)
-        assert one == other == zoo[name].run(word, T)
-        assert [str(c) for c in one.trace] == [str(c) for c in other.trace]
+    runs = again.run_batch(words(name))
+    assert runs == [zoo[name].run(word, T) for word in words(name)]
+    trace = again.trace(words(name)[0], 12)
+    assert [str(now) for now in trace] == [str(now) for now in zoo[name].trace(words(name)[0], 12)]
 
 
 @pytest.mark.parametrize("ending", ["json", "safetensors"])

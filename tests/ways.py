@@ -41,7 +41,7 @@ class Way(NamedTuple):
         return self.adder in ADDERS
 
     def compile(self, machine: TuringMachine = BALANCED, T: int = 100, **options) -> Construction:
-        return _compiled(self, machine, T, tuple(options.items()))
+        return _compiled(self, machine, 100 if self in STACKS else T, tuple(options.items()))  # stacks know no T
 
     def __str__(self) -> str:
         return f"{self.adder}-{str(self.dtype).removeprefix('torch.')}-{self.engine}"
