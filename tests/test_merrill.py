@@ -297,3 +297,17 @@ def test_symbols_that_are_named_like_slices_are_only_symbols():
     network = Merrill24(machine)
     for word in (["mov", "psi"], ["mov"], []):
         assert network.run(word, 20) == machine.run(word, 20)
+
+
+def test_verify_names_the_module_in_which_exact_arithmetic_has_no_result():
+    """Numbers over different roots cannot be added, and zeros have no direction."""
+    network = Merrill24(PARENTHESES)
+    with torch.no_grad():
+        network.pipeline["last"].key.bias_numerators[0] += 1
+    assert turing.verify(network, PARENTHESES, ["B()E", "B)E"]).divergences[0].layer == "last"
+    network = Merrill24(PARENTHESES)
+    with torch.no_grad():
+        network.pipeline["address"][1].numerators.zero_()
+        network.pipeline["address"][1].bias_numerators.zero_()
+    report = turing.verify(network, PARENTHESES, ["B()E", "B)E"])
+    assert [(found.layer, found.step) for found in report.divergences] == [("address", 1)] * 2

@@ -18,6 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -394,7 +395,8 @@ class Construction(nn.Module):
         tensors ``(words, w)``, or in exact arithmetic a list of exact vectors.
 
         Nothing is read or guarded: after its run is over a word simply continues, with meaningless numbers, up to the
-        number of passes that ``max_steps`` steps can take.
+        number of passes that ``max_steps`` steps can take. Where exact arithmetic has no result, such as for a norm of
+        numbers that are all equal, there is NaN from that module on, as in floats.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -414,11 +416,24 @@ class Construction(nn.Module):
                 yield state.vectors
             return
         self.forget()
-        states = [self.start([word]) for word in words]
+        states: list[State | None] = [self.start([word]) for word in words]
         for _ in range(passes):
-            states = [self.step(state) for state in states]
-            every = [state.vectors for state in states]
-            yield {name: _together([vectors[name] for vectors in every]) for name in every[0]}
+            every: list[dict[str, Any]] = []
+            for k, now in enumerate(states):
+                every.append({} if now is None else {"column": now.x})
+                try:
+                    states[k] = now and self.step(now, every[-1].__setitem__)
+                except ArithmeticError:
+                    if self.loop.state == "cells":
+                        raise
+                    states[k] = None
+            yield {
+                name: _together([self._or_nan(name, vectors) for vectors in every])
+                for name in ("column", *self.pipeline)
+            }
+
+    def _or_nan(self, name: str, vectors: dict[str, Any]) -> Any:
+        return vectors[name] if name in vectors else [nan] * self.layout_of(name).width
 
     def activations(self, word: Iterable[str], step: int) -> dict[str, Any]:
         """Every vector inside the network at that pass, counted from 1, by the name of the module that it leaves.
