@@ -224,7 +224,7 @@ def test_a_run_in_floats_is_right_up_to_the_step_that_is_refused(name, arithmeti
     assert done == numbered(machine.trace(word, len(done) - 1))
     assert len(done) >= {"float32": 20, "float64": 500}[arithmetic]
     assert re.match(
-        rf"At step {len(done)} head '(last|word)' cannot tell column \d+ from column \d+: their scores differ by "
+        rf"At step {len(done)} head '(last|word)' cannot tell (column|row) \d+ from \2 \d+: their scores differ by "
         rf"\S+, and rounding in {arithmetic} may change that by \S+\. Use a wider number type, or arithmetic='exact'\.",
         str(error.value),
     )

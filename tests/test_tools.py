@@ -74,7 +74,7 @@ def test_make_never_hides_what_fails():
 def test_icons_that_no_page_shows_are_taken_out_of_the_theme():
     bars, user, sun = '[448,512,["navicon"],"f0c9","M0 9"]', '[5,5,[62142],"f2bd","M1"]', '[5,5,[],"f185",["a","b"]]'
     script = f'x={{bars:{bars},"circle-user":{user},sun:{sun}}}'
-    trim = load("trim_icons").trim
+    trim = load("trim_theme").trim
     assert trim(script, {"navicon", "sun"}) == f"x={{bars:{bars},sun:{sun}}}"
     assert trim(script, set()) == "x={}"
 

@@ -48,9 +48,9 @@ def check_margin(name: str, head: Any, column: Tensor, keys: Tensor, roundings: 
     ratio = torch.where(off > 0, gap / off, torch.where(gap > 0, float("inf"), 0.0))
     worst = float(ratio.min())
     if worst <= 1:
-        other = int(ratio.argmin())
+        other, what = int(ratio.argmin()), "row" if head.mask == "cross" else "column"
         raise PrecisionError(
-            f"head {name!r} cannot tell column {best + 1} from column {other + 1}: their scores differ by "
+            f"head {name!r} cannot tell {what} {best + 1} from {what} {other + 1}: their scores differ by "
             f"{float(gap[other]):.3g}, and rounding in {str(keys.dtype).removeprefix('torch.')} may change that by "
             f"{float(off[other]):.3g}. Use a wider number type, or arithmetic='exact'."
         )

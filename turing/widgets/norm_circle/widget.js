@@ -114,7 +114,7 @@ export default {
       h("div", { class: "word" }, h("label", {}, "Word", input), hint),
       h("div", { class: "controls" }, transport.buttons, transport.slider), arithmetics.node, where,
       h("div", { class: "panes" }, h("div", {}, circle.node,
-        h("p", { class: "label caption" }, h("i", { class: "query" }), "query ", h("i", { class: "key" }), "keys ",
+        h("p", { class: "label lines" }, h("i", { class: "query" }), "query ", h("i", { class: "key" }), "keys ",
           h("i", { class: "won" }), "fetched")),
       h("div", { class: "list" }, says, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Best keys" },
         keys.node), limits)),

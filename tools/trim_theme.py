@@ -1,7 +1,8 @@
-"""A Sphinx extension: keep only the icons of the theme that the book shows.
+"""A Sphinx extension: keep only what the book uses of the theme.
 
-The theme ships all of Font Awesome as one script, 540 KB compressed, for some twenty icons. After the build
-this takes the other icons out of the copy in the book.
+The theme ships all of Font Awesome as one script, 540 KB compressed, for some twenty icons; after the build this takes
+the other icons out of the copy in the book. And it loads the index of the search on every page, 40 KB, for results
+while one types, which are off: here the page of the search alone has it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,19 @@ def trim(script: str, wanted: set[str]) -> str:
     return ICON.sub(keep, script)
 
 
+SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
+
+
 def build_finished(app, exception) -> None:
     script = Path(app.outdir) / "_static" / "scripts" / "fontawesome.js"
     if exception or not script.exists():
         return
     sources = [*Path(app.outdir).rglob("*.html"), *script.parent.glob("*-theme.js")]
     wanted = {name for path in sources for name in re.findall(r"fa-([a-z0-9-]+)", path.read_text(encoding="utf-8"))}
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "search.html" and SEARCH.search(text):
+            path.write_text(SEARCH.sub("", text), encoding="utf-8")
     script.write_text(trim(script.read_text(encoding="utf-8"), wanted), encoding="utf-8")
 
 
