@@ -23,16 +23,17 @@ def stages(everything: bool) -> dict[str, list]:
     # Warnings of Jupyter's own machinery depend on the machine; what a notebook prints is compared anyway.
     nbval = ["-o", "filterwarnings=default", "--nbval", "--nbval-cell-timeout=300"]
     which = ["-m", "slow or not slow"] if everything else ["-m", "not slow"]
+    shared = ["-n", "2", "--dist", "worksteal"]  # neighbours stay together, and with them what they share
     built = ["tests/test_plain.py", "tests/test_hosted.py", "tests/browser"]  # what looks at the built book
     without = [f"--ignore={path}" for path in built]
     found = {
         "ruff": [BIN / "ruff", "check", "."],
         "format": [BIN / "ruff", "format", "--check", "--quiet", "."],
         "types": [BIN / "mypy"],
-        "tests": [*pytest, *which, "-n", "2", *without, "--doctest-modules", "turing", "tests"],
+        "tests": [*pytest, *which, *shared, *without, "--doctest-modules", "turing", "tests"],
         "notebooks": [*pytest, *nbval, "-n", "2", "--dist", "loadfile", *notebooks()],
         "book": [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"],
-        "browser": [*pytest, *which, "-n", "2", *built],
+        "browser": [*pytest, *which, *shared, *built],
     }
     return found | {"colab": [BIN / "python", "tools/rehearse.py"]} if everything else found
 
