@@ -131,7 +131,8 @@ def test_the_book_draws_by_hand_what_has_no_axes_and_leaves_charts_to_matplotlib
     }
     assert drawn == DIAGRAMS
     charts = shown()
-    assert {name for name, *_ in charts} == {"gates", "hard-attention", "wcm21", "cantor-stacks", "ss95", "how-fast"}
+    chapters = {"gates", "hard-attention", "wcm21", "cantor-stacks", "ss95", "averages", "layer-norm", "how-fast"}
+    assert {name for name, *_ in charts} == chapters
     for name, cell, svg in charts:
         assert fixed_colours(svg) == [], f"{name}, {cell}"
         assert len(re.search(r'aria-label="([^"]+)"', svg)[1]) > 100, f"{name}, {cell}"

@@ -27,7 +27,8 @@ in_turn = pytest.mark.parametrize("ways", IN_TURN, ids=lambda ways: f"{len(ways)
 def test_some_ways_have_every_construction_and_every_adder_and_number_type_with_every_engine():
     assert {(way.adder, way.engine) for way in SOME} >= {(way.adder, way.engine) for way in ALL_WCM}
     assert {(way.dtype, way.engine) for way in SOME} >= {(way.dtype, way.engine) for way in ALL_WCM}
-    assert {"wcm21" if way.wcm else way.adder for way in SOME} == set(constructions())
+    elsewhere = {"perez21", "bhattamishra20", "merrill24"}  # have test files of their own
+    assert {"wcm21" if way.wcm else way.adder for way in SOME} == set(constructions()) - elsewhere
 
 
 # Balanced parentheses.

@@ -20,6 +20,7 @@ from turing.adders import FullAdder, HalfAdder
 from turing.attention import Attention, least_kappa
 from turing.dnf import Transition
 from turing.machine import TuringMachine
+from turing.runs import Reading
 from turing.wcm import (
     WCM21,
     ArrangeSymbols,
@@ -143,7 +144,7 @@ def test_activations_are_the_vectors_of_a_step_by_module(adder):
         assert all(vector.shape == (net.layout_of(name).width,) for name, vector in found.items())
     assert torch.equal(net.activations("B()E", 1)["column"], net.initial("B()E"))
     last = list(net.activations("B()E", 9).values())[-1]
-    assert net.read_columns(last.unsqueeze(0)) == [("T", "*", "B", 1, 1)]
+    assert net.read_columns(last.unsqueeze(0)) == [Reading("T", "*", "B", 1, 1)]
 
 
 @adders
