@@ -426,7 +426,7 @@ def test_the_universal_machine_is_exact_in_four_layers_and_too_large_for_one():
         steps.append(found.step)
     print(f"universal in ss95: {sum(steps):,} steps: no divergence")
     assert steps == [sample.steps for sample in samples]
-    assert exact(Way("ss95"), machine, [samples[-1].word], 100, 200_000) == samples[-1].steps
+    assert exact(Way("ss95"), machine, [samples[-1].word], 100, 200_000) == samples[-1].steps + 1  # it jams
     with pytest.raises(ValueError, match=r"In one layer .* takes 35,792 neurons, .* at most 6,000 are built"):
         turing.compile(machine, "ss95-realtime")
 
