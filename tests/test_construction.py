@@ -267,11 +267,14 @@ def test_a_rollout_can_be_differentiated(name):
     assert any(numbers.grad is not None and numbers.grad.abs().sum() > 0 for numbers in network.parameters())
 
 
-def test_a_run_that_fails_names_the_step():
+def test_a_run_that_fails_names_the_step_and_in_a_batch_the_word_too():
     network = build("wcm21", "float32")
     network.pipeline["v"].weight.data += 0.3
-    with pytest.raises(ArithmeticError, match=r"^At step 1 "):
+    with pytest.raises(ArithmeticError, match=r"^At step 1 ") as alone:
         network.run("01")
+    with pytest.raises(ArithmeticError) as in_a_batch:
+        network.run_batch(["01", "0"])
+    assert str(in_a_batch.value) == f"Word 0 of the batch: {alone.value}"
 
 
 @every_construction

@@ -521,10 +521,12 @@ found  ← 0"""
 def test_a_head_that_is_not_a_look_up_shows_its_maps(transformer):
     head = deepcopy(transformer.pipeline["visited"])
     head.kappa = 20.0
+    with torch.no_grad():
+        head.null_key[1] = -0.5
     lines = dict(show(head).layers[0][i][:2] for i in range(len(show(head).layers[0])))
     assert lines["query[0]"] == "2 pos3[0] − 1"
     assert lines["key[0]"] == "pos2[0] − 0.5"
-    assert lines["null key"] == "(0, 0, 0, 0, 0, 0, 0, 3)"
+    assert lines["null key"] == "(0, −0.5, 0, 0, 0, 0, 0, 3)"
     assert lines["share"] == "softmax(20 query · key) over the columns so far and the null key"
     assert lines["scr4[visited]"] == "scr4[visited] + Σ share · value"
 
