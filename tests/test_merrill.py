@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 import torch
 from hypothesis import given, settings
+from long_runs import LONG, PARENTHESES, STAYS, SWEEPER, every_long_run, same
 from machines import machines_and_words, numbered
 
 import turing
@@ -19,29 +20,7 @@ from turing.precision import PrecisionError, check_margin
 from turing.zoo import NAMES, zoo
 
 torch.set_num_threads(1)  # on small matrices threads wait for each other
-PARENTHESES = zoo["balanced_parentheses"]
-SWEEPER = TuringMachine(
-    {("R", "1"): ("R", "1", 1), ("R", "_"): ("L", "1", -1), ("L", "1"): ("L", "1", -1), ("L", "_"): ("R", "1", 1)},
-    "R", set(), "_",
-)  # fmt: skip
-STAYS = TuringMachine(
-    {("A", "_"): ("A", "0", 0), ("A", "0"): ("B", "1", 0), ("A", "1"): ("A", "0", -1), ("B", "1"): ("H", "_", 1)},
-    "A", {"H"}, "_",
-)  # fmt: skip
-LONG = {
-    "bb5": (zoo["bb5"], ""),
-    "nest of 60": (PARENTHESES, f"B{'(' * 60}{')' * 60}E"),
-    "sweeper": (SWEEPER, ""),
-}
-every_long_run = pytest.mark.parametrize("name", LONG)
 slow = pytest.mark.slow
-
-
-def same(network, machine, word, steps):
-    """Compare whole traces, the tape of every step included; how many configurations there were."""
-    mine, right = (numbered(runner.trace(word, steps)) for runner in (network, machine))
-    assert mine == right
-    return len(right)
 
 
 # The network, exactly, against the oracle.

@@ -56,7 +56,7 @@ def _named(answer: Any, name: str) -> Callable[[], object]:
 
 
 class Line:
-    """One end of the line. Errors of the types ``through`` are not told to the other end, but end the conversation."""
+    """One end of the line. Errors of the types ``through`` are not sent to the other end; they end the conversation."""
 
     def __init__(self, file: BufferedRWPair, through: tuple[type[BaseException], ...] = ()):
         self.file, self.through = file, through
