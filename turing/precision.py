@@ -29,11 +29,13 @@ def check_margin(name: str, head: Any, column: Tensor, keys: Tensor, roundings: 
 
     Chapter: :doc:`/book/averages`.
     """
-    query = head.query(column).flatten().double()
-    keys, unit = keys.reshape(-1, len(query)), torch.finfo(keys.dtype).eps / 2
-    scores = head.scores(column.reshape(1, -1), keys).flatten().double()
+    query = head.query.forward(column.reshape(1, -1))  # no hook fires twice
+    keys, unit = keys.reshape(-1, query.shape[-1]), torch.finfo(keys.dtype).eps / 2
     if head.null_key is not None:
         keys = torch.cat([keys, head.null_key[None]])
+    scores, query = (query @ keys.T).flatten().double(), query.flatten().double()
+    if head.score == "-abs":
+        scores = -scores.abs()
     if len(scores) < 2:
         return float("inf")
     terms = query * keys.double()
@@ -47,7 +49,7 @@ def check_margin(name: str, head: Any, column: Tensor, keys: Tensor, roundings: 
     gap[best] = float("inf")
     ratio = torch.where(off > 0, gap / off, torch.where(gap > 0, float("inf"), 0.0))
     worst = float(ratio.min())
-    if worst <= 1:
+    if not worst > 1:  # NaN too: an infinite score is certain of nothing
         other, what = int(ratio.argmin()), "row" if head.mask == "cross" else "column"
         raise PrecisionError(
             f"head {name!r} cannot tell {what} {best + 1} from {what} {other + 1}: their scores differ by "

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 import torch
 
-from pages import MODEL, axe, sizes_of
+from pages import MODEL
 from turing.perez import NormalForm, Perez21
 from turing.widgets import AverageCompass
 from turing.widgets.average_compass.widget import RUNS
@@ -158,42 +158,12 @@ def test_with_the_keyboard_alone_everything_can_be_reached_and_set(open_page):
     assert seen(page)["wrong"]
 
 
-def test_a_phone_never_scrolls_sideways_and_everything_to_touch_is_44_pixels_each_way(open_page):
-    page = open_page(AverageCompass(), width=360, height=640)
-    for name in ("parentheses", "End", "exact"):
-        press(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
-    assert min(sizes_of(page, "button, input")) >= 44
-
-
-def test_axe_finds_nothing(open_page):
-    page = open_page(AverageCompass(), AverageCompass("parentheses", 372))
-    assert axe(page) == []
-
-
 def test_colours_are_those_of_positions_and_attention_and_follow_the_theme(open_page):
     page = open_page(AverageCompass())
     fill = "selector => getComputedStyle(document.querySelector(selector)).fill"
     for theme, colours in {"light": ("0, 115, 79", "138, 63, 148"), "dark": ("76, 201, 160", "217, 154, 227")}.items():
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
         assert [page.evaluate(fill, part) for part in (".needle", ".bars .best")] == [f"rgb({c})" for c in colours]
-
-
-def test_nothing_moves_for_a_reader_who_asked_for_less_motion(open_page):
-    page = open_page(AverageCompass(), reduced_motion="reduce")
-    moving = """[...document.querySelectorAll('.turing-widget, .turing-widget *')].map(e => getComputedStyle(e))
-        .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
-    assert page.evaluate(moving) == 0
-
-
-def test_without_scripts_and_in_print_the_fallback_is_there(open_page):
-    page = open_page(AverageCompass(), java_script_enabled=False)
-    assert "Their average is 4/12, so the head comes to cell 4." in page.locator(".turing-fallback").inner_text()
-    page = open_page(AverageCompass())
-    assert not page.locator(".turing-fallback").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator(".turing-fallback table").is_visible()
-    assert not page.locator(".turing-average-compass").is_visible()
 
 
 def test_a_kernel_hears_of_the_reader_and_moves_the_widget(open_page):

@@ -8,17 +8,17 @@ from fractions import Fraction
 
 
 def which_symbol__lets_the_word_and_the_history_add_up():
-    """For word=0 first=1 new=0 last=0 your network gives out=1; 0 was expected."""
+    """For word=0 given=1 new=0 last=0 your network gives out=1; 0 was expected."""
     return ([[0, 1, 0, 0], [-1, 0, -1, 1]], [0, 0]), ([[1, 1]], [0])
 
 
 def which_symbol__forgets_that_the_cell_may_be_new():
-    """For word=0 first=0 new=1 last=1 your network gives out=1; 0 was expected."""
+    """For word=0 given=0 new=1 last=1 your network gives out=1; 0 was expected."""
     return ([[1, 1, 0, 0], [-1, 0, 0, 1]], [-1, 0]), ([[1, 1]], [0])
 
 
 def which_symbol__prefers_what_was_written():
-    """For word=1 first=0 new=0 last=1 your network gives out=1; 0 was expected."""
+    """For word=1 given=0 new=0 last=1 your network gives out=1; 0 was expected."""
     return ([[1, 1, 0, 0], [0, 0, -1, 1]], [-1, 0]), ([[1, 1]], [0])
 
 

@@ -8,17 +8,17 @@ from turing.exercises.layer_norm import age
 
 
 def mirror_cell__finds_the_cell_itself():
-    """For cell=1 the key of cell -1 scores 0.000000, and that of cell 1 1.000000; only the first should be the best."""
+    """For cell=1 the key of cell -1 scores 0.000000, and that of cell 1 scores 1.000000; only the first should be"""
     return [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0]
 
 
 def mirror_cell__turns_everything_around():
-    """For cell=0 the key of cell 0 scores -1.000000, and that of cell 20 -0.049938; only the first should be"""
+    """For cell=0 the key of cell 0 scores -1.000000, and that of cell 20 scores -0.049938; only the first should be"""
     return [[-1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 0], [0, 0, 0, -1]], [0, 0, 0, 0]
 
 
 def mirror_cell__exchanges_x_and_y():
-    """For cell=0 the key of cell 0 scores 0.000000, and that of cell 20 0.998752; only the first should be the best."""
+    """For cell=0 the key of cell 0 scores 0.000000, and that of cell 20 scores 0.998752; only the first should be"""
     return [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], [0, 0, 0, 0]
 
 
@@ -53,15 +53,15 @@ def least_epsilon__forgets_the_angle():
 
 
 def first_wins__finds_the_last():
-    """For keys=0,0 and the query of cell 0 the best score has column 2; 1 was expected."""
+    """For keys=0,0 and the query of cell 0, column 2 has the best score; column 1 was expected."""
     return lambda j: -age(j)
 
 
 def first_wins__is_too_strong():
-    """For keys=0,0,-1 and the query of cell -1 the best score has column 1; 3 was expected."""
+    """For keys=0,0,-1 and the query of cell -1, column 1 has the best score; column 3 was expected."""
     return lambda j: 1 / j
 
 
 def first_wins__is_too_strong_for_far_cells_only():
-    """For keys=0,0,1,2,3,4,5,6,7,8,9,8,… and the query of cell 10 the best score has column 11; 90 was expected."""
+    """For keys=0,0,1,2,3,4,5,6,7,8,9,8,… and the query of cell 10, column 11 has the best score; column 90"""
     return lambda j: -j / 100_000

@@ -23,7 +23,7 @@ from turing.modules import TYPES, Rational, Row, Rows
 from turing.ss.network import CLEAR, StackNetwork
 from turing.ss.realtime import MAX_NEURONS, classes_of
 from turing.ss.specification import near, specification
-from turing.ss.turing_machine import machine_reading, start_notes
+from turing.ss.turing_machine import control_places, machine_reading, start_notes
 from turing.verification import Approx
 
 __all__ = ["Bhattamishra20"]
@@ -63,7 +63,9 @@ class Bhattamishra20(Construction):
         super().__init__()
         if arithmetic not in tuple(TYPES):
             raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
-        if version not in (None, 1, 4) or isinstance(version, bool):
+        if not isinstance(machine, TuringMachine):
+            raise TypeError(f"Bhattamishra20 takes a TuringMachine, and {machine!r} was given.")
+        if version is not None and (type(version) is not int or version not in (1, 4)):
             raise ValueError(f"version is 1, for one pass a micro-step, or 4, for four, and {version!r} was given.")
         if not isinstance(positions, bool):
             raise ValueError(f"positions is True or False, and {positions!r} was given.")
@@ -90,6 +92,15 @@ class Bhattamishra20(Construction):
     def network(self) -> StackNetwork:
         """The network of SS95 whose layers the cell has; its weights are not used."""
         return self._network[0]
+
+    def check(self) -> None:
+        """Raise unless the parameters are of the type of the arithmetic, whose depth the stacks have."""
+        super().check()
+        if self._like.dtype != TYPES[self.options["arithmetic"]]:
+            raise TypeError(
+                f"This network was built for {self.options['arithmetic']}, and its weights are of {self._like.dtype}, "
+                f"which holds another depth. Build it with the arithmetic that you want."
+            )
 
     def _one_layer(self, arithmetic: str) -> Rational:
         """The cell of one layer as it is."""
@@ -207,13 +218,26 @@ class Bhattamishra20(Construction):
             )
         return [None]
 
+    def kept(self, state: State) -> list[tuple[str, int]]:
+        """The bits of the word before they are read, and then the neurons of the control.
+
+        Chapter: :doc:`/book/table`.
+        """
+        if not state.passes:
+            return [("input", bit) for bit in range(self.stacks.k if state.notes["word"] else 0)]
+        return control_places(self.network, state.x)
+
     def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
         """Refuse a word that is deeper than floats can hold, and follow the stacks of a run by their symbols."""
         if reading is None:
             notes |= {"word": word, "reading": True}
             depth, code = len(word) * self.stacks.k, self.network.code
             if code.depth is not None and depth > code.depth:
-                raise DepthError(f"The word takes a stack of {depth} bits while it is read. {code.full(depth)}")
+                instead = ", or version=4, whose base is 4" if self.version == 1 else ""
+                raise DepthError(
+                    f"The word takes a stack of {depth} bits while it is read, and {self.arithmetic} holds "
+                    f"{code.depth} in base {code.base}. Use arithmetic='exact'{instead}."
+                )
         else:
             notes["guard"].step = now.step + 2  # the step that is read next
 

@@ -121,12 +121,12 @@ def _called(function: Callable, where: str, *arguments: Any) -> object:
 
 EXERCISES = {
     "which_symbol": WeightPuzzle(
-        bits("word first new last"),
+        bits("word given new last"),
         bits("out"),
-        lambda word, first, new, last: first if word else int(last and not new),
+        lambda word, given, new, last: given if word else int(last and not new),
         hidden=(2,),
-        fewest=1,
         most_layers=2,
+        best=[([[1, 1, 0, 0], [-1, 0, -1, 1]], [-1, 0]), ([[1, 1]], [0])],
     ),
     "factor_one": factor_one,
     "tokens": tokens,

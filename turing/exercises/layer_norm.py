@@ -51,7 +51,7 @@ def mirror_cell(answer: object) -> str:
         if found != -cell or sum(score >= scores[found] - 1e-9 for score in scores.values()) > 1:
             raise Wrong(
                 f"For cell={cell} the key of cell {-cell} scores {scores[-cell]:.6f}, and that of cell {found} "
-                f"{scores[found]:.6f}; only the first should be the best."
+                f"scores {scores[found]:.6f}; only the first should be the best."
             )
     return f"all {len(CELLS)} cells from {min(CELLS)} to {max(CELLS)}"
 
@@ -99,8 +99,8 @@ def first_wins(answer: object) -> str:
         if found != [wanted]:
             which, more = " and ".join(map(str, found[:3])), ",…" if len(keys) > 12 else ""
             raise Wrong(
-                f"For keys={','.join(map(str, keys[:12]))}{more} and the query of cell {here} the best score has "
-                f"column {which}; {wanted} was expected."
+                f"For keys={','.join(map(str, keys[:12]))}{more} and the query of cell {here}, column {which} "
+                f"{'has' if len(found) == 1 else 'have'} the best score; column {wanted} was expected."
             )
         tried += 1
     return f"all {tried:,} walks of up to {LONGEST} moves that come back, and long ones up to cell {SWEEPS[-1] + 1}"
@@ -147,7 +147,8 @@ EXERCISES = {
         lambda here, there, moved: int(here == there ^ moved),
         hidden=(3,),
         most_layers=2,
+        best=[([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [0, -1, -2]), ([[-1, 2, -2]], [1])],
     ),
-    "least_epsilon": least_epsilon,
     "first_wins": first_wins,
+    "least_epsilon": least_epsilon,
 }

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import torch
 from torch import nn
 
-from turing import arguments, perez  # noqa: F401  # perez: the chapter before registers its construction first
+from turing import arguments, bhattamishra  # noqa: F401  # the chapter before registers its constructions first
 from turing.assembly import copied, head, labelled, layers, places
 from turing.construction import Construction, Expectation, Reading, State, register
-from turing.exact import Surd
+from turing.exact import Exact, Surd
 from turing.layout import Layout
 from turing.machine import TuringMachine
 from turing.modules import TYPES, Norm, Row, Rows
 from turing.precision import check_margin
+from turing.stack_machine import name_of
 
 __all__ = ["Merrill24"]
 
@@ -57,8 +59,9 @@ class Merrill24(Construction):
         super().__init__()
         if arithmetic not in tuple(TYPES):
             raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")
+        if not isinstance(machine, TuringMachine):
+            raise TypeError(f"Merrill24 takes a TuringMachine, and {machine!r} was given.")
         self.machine, self.options = machine, {"arithmetic": arithmetic}
-        self.tolerance = 0 if arithmetic == "exact" else 64 * Fraction(torch.finfo(TYPES[arithmetic]).eps)
         self.layout = Layout(
             st=machine.states, sym1=machine.symbols, mov=["R", "L"], odd=1, start=["0", "1", "2"],  # the token; its age
             inv=1, avg=1, diff=1,  # 1/i, c/i, and the third difference of 1/i
@@ -81,8 +84,12 @@ class Merrill24(Construction):
             }
         )
 
+    @property
+    def tolerance(self) -> Fraction | int:  # type: ignore[override]  # of the type that the weights have now
+        return 0 if self.arithmetic == "exact" else 64 * Fraction(torch.finfo(self._like.dtype).eps)
+
     def _count(self, arithmetic: str) -> nn.Module:
-        """1/i and c/i: averages over all columns, of which only the first has start[0]."""
+        """1/i and c/i: averages; only the first column has start[0]."""
         x = self.layout
         value: Rows = {0: {x.start[0]: 1}, 1: {x.mov["R"]: 1, x.mov["L"]: -1}}
         return head(x, 1, ({0: {None: 1}}, {}, value), [{x.inv[0]: 1}, {x.avg[0]: 1}], arithmetic, "causal")
@@ -125,7 +132,7 @@ class Merrill24(Construction):
         return head(x, 4, (address, address, value), into, arithmetic, "cross", score="dot")
 
     def _last(self, arithmetic: str) -> nn.Module:
-        """The last write on this cell: ⟨φ, φⱼ⟩ − ψⱼ is greatest for it. Also the parity of the cell it was on."""
+        """The last write on this cell, by ⟨φ, φⱼ⟩ − ψⱼ, and its parity."""
         x = self.layout
         query: Rows = {k: {place: 1} for k, place in enumerate(x.phi1)} | {4: {None: 1}}
         key: Rows = {k: {place: 1} for k, place in enumerate(x.phi2)} | {4: {x.psi[0]: -1}}
@@ -157,7 +164,7 @@ class Merrill24(Construction):
     def _transition(self, arithmetic: str) -> nn.Sequential:
         """δ: a neuron for each rule, then what it changes. The parity of the cell changes with a move."""
         x, delta = self.layout, self.machine.delta
-        y = Layout(rule=[f"{q} {a}" for q, a in delta], odd=1)
+        y = Layout(rule=[name_of(q, a) for q, a in delta], odd=1)
         z = Layout(st=x.st.labels, sym1=x.sym1.labels, mov=["R", "L"], odd=2)
         detect: Rows = copied(x, y, "odd")
         write: Rows = {place: {} for name in ("st", "sym1", "mov") for place in z[name]}
@@ -202,7 +209,7 @@ class Merrill24(Construction):
         Chapter: :doc:`/book/layer-norm`.
         """
         vectors = state.vectors
-        if self.arithmetic != "exact":
+        if not isinstance(state.x, Exact):
             for name, before in (("word", "norm"), ("last", "word")):
                 check_margin(name, self.pipeline[name], vectors[before], state.memory[name][0], ROUNDINGS)
         after, written = (labelled(self.layout[name], state.x) for name in ("st", "sym1"))
@@ -211,6 +218,15 @@ class Merrill24(Construction):
             return [Reading(None, found=found or given)]
         right, left = (labelled(self.layout.mov, state.x) == name for name in ("R", "L"))
         return [Reading(after, None, written, right - left, found=found or given)]
+
+    def kept(self, state: State) -> list[tuple[str, int]]:
+        """The column of the last write on the cell, or a row of the word: what the next pass looks at.
+
+        Chapter: :doc:`/book/table`.
+        """
+        after = self.step(replace(state, memory=dict(state.memory)))
+        name = "word" if labelled(self.layout.sym2, after.vectors["symbol"]) is None else "last"
+        return [(name, self._looks_at(after, name))]
 
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
@@ -247,7 +263,7 @@ class Merrill24(Construction):
             vectors["address"] = token | _directions(divided)
             vectors["norm"] = token | _directions({name: _normed(*pair) for name, pair in pairs.items()})
             vectors["word"] = vectors["norm"] | places(sym3=given)
-            fetched = {name.replace("sym1", "sym2"): 1 for name in there if name.startswith("sym1")}
+            fetched = {name.replace("sym1", "sym2", 1): 1 for name in there if name.startswith("sym1")}
             parity = {"odd": there.get("odd", 0), "moved": int(any(name.startswith("mov") for name in there))}
             vectors["last"] = vectors["word"] | fetched | places(found=parity)
             read = {"sym2": now.symbol} if visited else {"sym3": given}

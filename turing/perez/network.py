@@ -13,11 +13,13 @@ from turing import arguments, ir, ss  # noqa: F401  # ss: the chapter before reg
 from turing.assembly import copied, head, joined, labelled, layers, places, split
 from turing.attention import Attention
 from turing.construction import Construction, Expectation, Reading, State, register
+from turing.exact import Exact
 from turing.layout import Layout
 from turing.machine import TuringMachine
 from turing.modules import TYPES, Row, Rows
 from turing.perez.normal_form import NormalForm
 from turing.precision import check_margin
+from turing.stack_machine import name_of
 
 __all__ = ["Perez21"]
 
@@ -53,7 +55,6 @@ class Perez21(Construction):
         self.machine, self.form, self.options = machine, NormalForm(machine), {"arithmetic": arithmetic}
         states, symbols = self.form.machine.states, self.form.machine.symbols
         self.passes_per_step = 2 if self.form.stays else 1
-        self.tolerance = 0 if arithmetic == "exact" else Fraction(torch.finfo(TYPES[arithmetic]).eps)
         self.layout = Layout(
             st1=states, sym1=symbols, mov1=1,  # the token: state, symbol, and the move that led here
             st2=states, sym2=symbols, mov2=1, mov3=1,  # what the rule says; the move before it
@@ -74,6 +75,10 @@ class Perez21(Construction):
             }
         )
 
+    @property
+    def tolerance(self) -> Fraction | int:  # type: ignore[override]  # of the type that the weights have now
+        return 0 if self.arithmetic == "exact" else Fraction(torch.finfo(self._like.dtype).eps)
+
     def _input(self, arithmetic: str) -> Attention:
         """Fetch symbol i of the word: score −|2i − 2j|; where the word is over, the null key wins, with −1."""
         x = self.layout
@@ -86,7 +91,7 @@ class Perez21(Construction):
     def _transition(self, arithmetic: str) -> nn.Sequential:
         """δ: a neuron for each rule is the AND of its state and its symbol."""
         x, delta = self.layout, self.form.machine.delta
-        y = Layout(rule=[f"{q} {a}" for q, a in delta], mov=["+", "-"], sym3=x.sym3.labels, word=1, pos=x.pos.labels)
+        y = Layout(rule=[name_of(q, a) for q, a in delta], mov=["+", "-"], sym3=x.sym3.labels, word=1, pos=x.pos.labels)
         detect: Rows = {rule: {x.st1[q]: 1, x.sym1[a]: 1, None: -1} for rule, (q, a) in zip(y.rule, delta, strict=True)}
         detect |= split(x.mov1[0], y.mov) | copied(x, y, "sym3", "word", "pos")
         write: Rows = {place: {} for name in ("st2", "sym2", "mov2") for place in x[name]}
@@ -104,7 +109,7 @@ class Perez21(Construction):
         return head(x, 1, ({0: {None: 1}}, {}, value), into, arithmetic, "causal")
 
     def _last(self, arithmetic: str) -> Attention:
-        """What was written last on the cell c of the next step, at step j: ⟨q, k⟩ = (3(c − cⱼ) + 1/i) / (ij)."""
+        """The last write on the next cell: ⟨q, k⟩ = (3(c − cⱼ) + 1/i) / (ij)."""
         x = self.layout
         inverse, i = x.pos["1/i"], x.pos["i"]
         query: Rows = {0: {x.avg2[0]: 3}, 1: {inverse: 3}, 2: {x.pos["1/i²"]: 1}}
@@ -165,7 +170,7 @@ class Perez21(Construction):
         Chapter: :doc:`/book/averages`.
         """
         form, vectors = self.form, state.vectors
-        if self.arithmetic != "exact":
+        if not isinstance(state.x, Exact):
             check_margin("last", self.pipeline["last"], vectors["count"], state.memory["last"][0], ROUNDINGS)
         before, after = (labelled(self.layout.st1, x) for x in (vectors["column"], state.x))
         if after is None:
@@ -179,6 +184,16 @@ class Perez21(Construction):
             return [Reading(after, form.symbol(symbol), form.symbol(symbol), 0)]
         return [Reading(after, form.symbol(symbol), form.symbol(written), round(float(state.x[self.layout.mov1[0]])))]
 
+    def kept(self, state: State) -> list[tuple[str, int]]:
+        """The column of the last write on the cell, which may be one that read the word; before, the word itself.
+
+        Chapter: :doc:`/book/table`.
+        """
+        if not state.passes:
+            return [("input", 0)] if len(state.tape) else []
+        row = self._looks_at(state, "last")
+        return [("last", row)] if row < state.passes - 1 else []  # it finds itself where it has never been
+
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[Expectation]:
@@ -187,10 +202,14 @@ class Perez21(Construction):
         Chapter: :doc:`/book/averages`.
         """
         self.same_names(machine)
-        word, limit = arguments.word(word), self._limit(max_steps)
+        word, limit = list(machine.tape(word).values()), self._limit(max_steps)
         if machine.initial in machine.halting or not limit:
             return
         form, step = NormalForm(machine), 1
+        # A stay that this network does not have leads to no state of its own.
+        own_name: dict[str | None, str | None] = {
+            middle: self.form.stays.get(target) for target, middle in form.stays.items()
+        }
         middle, before, written = set(form.stays.values()), 0, []
         cells: list[int] = []
         for now in form.machine.trace(form.word(word), self.max_passes([word], limit)):
@@ -205,13 +224,14 @@ class Perez21(Construction):
             last = visits[-1] if visits else now.step
             comes = word[i - 1] if i <= len(word) else None
             pos = dict(zip(self.layout.pos.names(), ir.POSITIONS["powers"](now.step, 4), strict=True))
-            own = places(st1=now.state, sym1=now.symbol, mov1=before) | pos
+            own = places(st1=own_name.get(now.state, now.state), sym1=now.symbol, mov1=before) | pos
             asked = places(sym3=comes, word=int(comes is not None))
-            done = places(st2=target, sym2=new, mov2=move, mov3=before) | asked | pos
+            following = own_name.get(target, target)
+            done = places(st2=following, sym2=new, mov2=move, mov3=before) | asked | pos
             counted = done | places(avg2=Fraction(cell, i), avg3=Fraction(now.head, i))
             found = counted | places(sym4=written[last], step=last + 1)
             symbol = comes or (form.mark if last == now.step else written[last])
-            token = places(st1=target, sym1=symbol, mov1=move)
+            token = places(st1=following, sym1=symbol, mov1=move)
             names = ["input", "transition", "count", "last", "output"]
             yield Expectation(step, dict(zip(names, [own | asked, done, counted, found, token], strict=True)))
             before, reading = move, now.state in form.reading

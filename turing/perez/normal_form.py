@@ -38,9 +38,9 @@ class NormalForm:
         self.enter, self.read, self.back = self.reading = [
             unused(name, source.states) for name in ("enter", "read", "back")
         ]
-        stays = dict.fromkeys(target for target, _, move in source.delta.values() if move == 0)
-        taken = {*source.states, *self.reading}
-        self.stays = {target: unused(f"to {target}", taken) for target in stays}  # the states in the middle of a stay
+        self.stays: dict[str, str] = {}  # the states in the middle of a stay, by the one it leads to
+        for target in dict.fromkeys(target for target, _, move in source.delta.values() if move == 0):
+            self.stays[target] = unused(f"to {target}", {*source.states, *self.reading, *self.stays.values()})
         symbols = [self.mark, *source.symbols]
         delta = {
             (self.enter, self.mark): (self.read, self.mark, 1),

@@ -158,7 +158,7 @@ export default {
       h("div", { class: "controls" }, transport.buttons, transport.slider),
       where, history.frame,
       h("div", { class: "panes" }, compass.node, says),
-      h("p", { class: "label" }, "|⟨q, k⟩| of each step on a scale of powers, small numbers on top: the highest bar wins"),
+      h("p", { class: "label" }, "|⟨q, k⟩| of each step on a logarithmic scale, small values at the top: the highest bar wins"),
       bars.node, scroller("closest", "The best scores", best.node),
       h("p", { class: "keys" }, "Keys: ← → one pass, Home and End."));
     el.replaceChildren(root);

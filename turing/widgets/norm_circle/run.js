@@ -40,8 +40,9 @@ export function stepsOf(file, arithmetic, word, max) {
     }));
     const before = state;
     state = one(run.state, "st", machine.states);
-    if (!state) break; // it jams
-    steps.push({ state: before, query: address(query), cell: cellOf(address(query)), keys, winners });
+    const step = { state: before, query: address(query), cell: cellOf(address(query)), keys, winners };
+    if (!state) return { steps, machine, last: step }; // it jams, or its numbers no longer name one state
+    steps.push(step);
   }
   return { steps, machine };
 }

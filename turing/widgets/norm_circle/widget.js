@@ -143,7 +143,8 @@ export default {
     function draw() {
       if (busy) return;
       const word = symbolsOf(get("word")), arithmetic = get("arithmetic");
-      const exact = steps("exact", word).steps, mine = steps(arithmetic, word).steps;
+      const exact = steps("exact", word).steps, { steps: own, last: end } = steps(arithmetic, word);
+      const mine = end && own.length < exact.length ? [...own, end] : own; // only the float comes to an end here
       const found = exact.findIndex(({ winners }, t) => `${mine[t]?.winners}` !== `${winners}`);
       wrong = found >= 0 && found < mine.length;
       last = Math.max(1, wrong ? found + 1 : Math.min(exact.length, mine.length));
