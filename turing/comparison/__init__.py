@@ -1,0 +1,10 @@
+"""The table, measured: every construction on the same machine and word, side by side.
+
+Chapter: :doc:`/book/table`.
+"""
+
+from turing.comparison.growth import Fit, claims, fit
+from turing.comparison.measure import Comparison, Measurement, bits_of, compare
+from turing.comparison.memory import Kept, memory
+
+__all__ = ["Comparison", "Fit", "Kept", "Measurement", "bits_of", "claims", "compare", "fit", "memory"]

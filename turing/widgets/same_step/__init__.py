@@ -1,0 +1,5 @@
+"""The same step in every construction."""
+
+from turing.widgets.same_step.widget import SameStep
+
+__all__ = ["SameStep"]

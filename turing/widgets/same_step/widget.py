@@ -1,0 +1,171 @@
+"""The same step in every construction at once: one tape, and below it the memory of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from turing.machine import TuringMachine
+from turing.widgets.base import Widget, joined, style, table
+from turing.widgets.machine import word_of
+
+if TYPE_CHECKING:
+    from turing.construction import Construction
+
+__all__ = ["SameStep"]
+
+MACHINES = {"bb3": "", "balanced_parentheses": "B()E", "parity": "011"}
+MAX_STEPS = 40
+MAX_NUMBERS = 8_000  # of a network in a page that are not 0: some 25 KB, compressed
+
+
+class SameStep(Widget):
+    """Walk through a run, and see in every construction where it keeps the cell under the head.
+
+    The networks run in the page, but for those that would be too large for one. ``machine`` is the name of one of some
+    machines; with ``machines``, a dictionary of machines by name, or of pairs of a machine and a word, these are others
+    than those of the book. At most 40 steps of a run are shown. In a live kernel ``machine`` and ``step`` follow the
+    reader, and setting them moves the widget.
+
+    >>> SameStep("bb3", step=4)
+    SameStep('bb3', step=4)
+
+    Chapter: :doc:`/book/table`.
+    """
+
+    _esm = joined("same_step/widget.js")
+    _css = style("page/tape.css", "same_step/widget.css")
+
+    runs: traitlets.List[dict] = traitlets.List(read_only=True).tag(sync=True)
+    # Plain traits: the validators below say what is expected.
+    machine: traitlets.TraitType[str, str] = traitlets.TraitType("").tag(sync=True)
+    step: traitlets.TraitType[int, int] = traitlets.TraitType(0).tag(sync=True)
+
+    def __init__(self, machine: str | None = None, step: int = 0, machines: Mapping[str, Any] | None = None):
+        if machines is not None and (not isinstance(machines, Mapping) or not machines):
+            raise TypeError(f"machines is a dictionary of machines by name, and {machines!r} was given.")
+        found = _of_the_book() if machines is None else tuple(_given(*each) for each in machines.items())
+        self.set_trait("runs", list(found))
+        self._own = machines is not None
+        super().__init__()
+        self.machine = self.runs[0]["name"] if machine is None else machine
+        self.step = step
+
+    @property
+    def _run(self) -> dict[str, Any]:
+        return next(run for run in self.runs if run["name"] == self.machine)
+
+    @traitlets.validate("machine")
+    def _valid_machine(self, proposal: dict) -> str:
+        names = [run["name"] for run in self.runs]
+        if proposal["value"] not in names:
+            raise ValueError(f"machine is one of {', '.join(names)}, and {proposal['value']!r} was given.")
+        return proposal["value"]
+
+    @traitlets.validate("step")
+    def _valid_step(self, proposal: dict) -> int:
+        step, last = proposal["value"], len(self._run["trace"]) - 1
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= last:
+            raise ValueError(f"This run is shown from step 0 to step {last}, and step={step!r} was given.")
+        return step
+
+    @traitlets.observe("machine")
+    def _fit(self, _change: dict) -> None:
+        self.step = min(self.step, len(self._run["trace"]) - 1)
+
+    def fallback(self) -> str:
+        run = self._run
+        state, head, symbol = run["trace"][self.step][:3]
+        rows = []
+        for each in run["networks"]:
+            if "steps" in each:
+                passes, places = each["steps"][self.step]
+                where = ", ".join(f"{name} {number}" for name, number in places or ())
+                where = where or ("it does not say" if places is None else "nowhere: new, and blank")
+            else:
+                passes, where = "–", each["refused"]
+            rows.append((each["construction"], passes, where))
+        return (
+            f"<p>After step {self.step} the state is {escape(state)}, and the head is on cell {head}, which holds "
+            f"{escape(symbol)}.</p>\n{table(('construction', 'passes', 'where it keeps that cell'), rows)}"
+            "<p>With scripts on, the page runs the networks and shows their memories.</p>"
+        )
+
+    def __repr__(self) -> str:
+        machines = f", machines={{{', '.join(repr(run['name']) + ': …' for run in self.runs)}}}" if self._own else ""
+        return f"SameStep({self.machine!r}, step={self.step}{machines})"
+
+
+@cache
+def _of_the_book() -> tuple[dict[str, Any], ...]:
+    from turing.zoo import zoo
+
+    return tuple(_described(name, zoo[name], word) for name, word in MACHINES.items())
+
+
+def _given(name: str, given: Any) -> dict[str, Any]:
+    machine, word = given if isinstance(given, tuple) else (given, "")
+    if not isinstance(machine, TuringMachine):
+        raise TypeError(f"SameStep takes TuringMachines, each alone or in a pair with a word, and {given!r} was given.")
+    return _described(name, machine, word)
+
+
+def _described(name: str, machine: TuringMachine, word: Iterable[str]) -> dict[str, Any]:
+    """A run and all networks on it, as the page gets them."""
+    from turing.construction import constructions
+
+    word = word_of(machine, word)
+    run = machine.run(word, MAX_STEPS)
+    trace = [[now.state, now.head, now.symbol, sorted(now.tape.items())] for now in run.trace]
+    heads = [now.head for now in run.trace]
+    cells = range(min(heads), max(*heads, len(word) - 1) + 1)
+    networks = []
+    for kind in constructions().values():
+        try:
+            network = kind(machine, **kind.options_for({}, word, max(1, run.steps), cells=cells))
+            networks.append(_exported(network, word, run.steps))
+        except (ValueError, ArithmeticError) as error:
+            networks.append({"construction": kind.construction, "refused": str(error)})
+    symbols = {"symbols": list(machine.symbols), "blank": machine.blank}
+    word = word if isinstance(word, str) else list(word)
+    return {"name": name, "word": word, "status": run.status, **symbols, "trace": trace, "networks": networks}
+
+
+def _exported(network: Construction, word: Any, steps: int) -> dict[str, Any]:
+    from turing import ir
+    from turing.comparison import memory
+
+    count = sum(int(numbers.values.count_nonzero()) for numbers in network.ir().numbers())
+    if count > MAX_NUMBERS:
+        return {
+            "construction": network.construction,
+            "refused": f"This network has {count:,} numbers that are not 0, which is too many for a page. It runs in "
+            f"Python.",
+        }
+    network = network.fitted(word, steps)
+    first, tape = network.initial(word), network.encode(word)
+    cells = network.loop.state == "cells"
+    start = {"cells" if cells else "column": [_numbers(x) for x in first] if cells else _numbers(first)}
+    found: list[Any] = [[passes, places and list(map(list, places))] for passes, places in memory(network, word, steps)]
+    return {
+        "construction": network.construction,
+        "file": ir.to_dict(network),
+        "start": start | {"word": [] if tape is None else [_numbers(row) for row in tape]},
+        "steps": found,
+    }
+
+
+def _numbers(vector: Any) -> list[Any]:
+    """A vector for the page: numbers, or numerators with their denominator and the roots that they are divided by."""
+    from turing.exact import Exact
+
+    if not isinstance(vector, Exact):
+        return [int(value) if value == int(value) else value for value in vector.tolist()]
+    if vector.denominator == 1 and not vector.roots:
+        return vector.numerators
+    roots = [vector.roots.get(place, 1) for place in range(len(vector))] if vector.roots else None
+    return [list(map(str, vector.numerators)), str(vector.denominator), *([list(map(str, roots))] if roots else [])]
