@@ -3,6 +3,7 @@
 Chapter: :doc:`/book/ss95`.
 """
 
+from turing.ss import invariant as invariant  # it says what is proved of them
 from turing.ss.network import Guard, StackNetwork
 from turing.ss.simulator import Description, Simulator
 from turing.ss.turing_machine import SS95, SS95RealTime

@@ -1,0 +1,36 @@
+"""A proof for these very weights: all words at once, in place of the words that a test tries.
+
+Each construction states its invariant in one place: WCM21 in ``turing/proof/wcm21.py``, the others in their own
+packages, such as SS95 in ``turing/ss/invariant.py``.
+
+Chapter: :doc:`/book/all-words`.
+"""
+
+from turing.proof import wcm21 as wcm21  # it states its invariant
+from turing.proof.diagrams import Diagrams
+from turing.proof.exactness import Failed, Uncovered, Undecided
+from turing.proof.proof import (
+    Checked,
+    Counterexample,
+    Interval,
+    Invariant,
+    Proof,
+    Weight,
+    prove,
+    state_invariant,
+)
+
+__all__ = [
+    "Checked",
+    "Counterexample",
+    "Diagrams",
+    "Failed",
+    "Interval",
+    "Invariant",
+    "Proof",
+    "Uncovered",
+    "Undecided",
+    "Weight",
+    "prove",
+    "state_invariant",
+]

@@ -1,0 +1,79 @@
+"""Layers on decision diagrams: what a network of linear layers makes of every input at once.
+
+Chapter: :doc:`/book/all-words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from turing import ir
+from turing.proof.diagrams import Diagrams
+from turing.proof.exactness import Precision
+
+__all__ = ["run", "slices"]
+
+
+def relu(value: float) -> float:
+    return max(value, 0.0)
+
+
+def clamp(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
+
+
+ACTIVATIONS: dict[str, Callable[[float], float] | None] = {"none": None, "relu": relu, "clamp": clamp}
+
+
+@cache
+def times(weight: float) -> Callable[[float], float]:
+    return lambda value: weight * value
+
+
+@cache
+def size_of(weight: float) -> Callable[[float], float]:
+    return lambda value: abs(weight * value)
+
+
+def slices(layers: Sequence[ir.Layer], wanted: Iterable[int]) -> tuple[list[set[int]], set[int]]:
+    """For each layer, the places of its output that those wanted of the last one depend on; and of the input."""
+    found, now = [], set(wanted)
+    for layer in reversed(layers):
+        found.append(now)
+        now = {j for i in now for j, _ in layer.rows[i].terms}
+    return found[::-1], now
+
+
+def run(d: Diagrams, layers: Sequence[ir.Layer], column: list[int], precision: Precision) -> list[int]:
+    """Layers on diagrams in place of numbers; raises where floats may round.
+
+    Chapter: :doc:`/book/all-words`.
+    """
+    wanted, _ = slices(layers, range(layers[-1].width_out))
+    for layer, places in zip(layers, wanted, strict=True):
+        activation = ACTIVATIONS[layer.activation]
+        found = [d.zero] * layer.width_out
+        for i in places:
+            terms, bias = layer.rows[i]
+            if len(terms) == 1 and terms[0][1] == 1 and bias == 0:
+                total = column[terms[0][0]]
+            else:
+                total = row(d, [(float(weight), column[j]) for j, weight in terms], float(bias), precision, layer, i)
+            found[i] = total if activation is None else d.map(activation, total)
+        column = found
+    return column
+
+
+def row(
+    d: Diagrams, terms: list[tuple[float, int]], bias: float, precision: Precision, layer: ir.Layer, place: int
+) -> int:
+    """A row of a layer as one diagram."""
+    values = [(weight, d.leaves(node)) for weight, node in terms]
+    numbers = [(1.0, (bias,)), *values]
+    bound = abs(bias) + sum(max(abs(weight * value) for value in leaves) for weight, leaves in values)
+    if precision.bits_for(numbers, bound) > precision.bits:  # not all of these occur together
+        sizes = d.sum([d.leaf(abs(bias)), *(d.map(size_of(weight), node) for weight, node in terms)])
+        bound = max(d.leaves(sizes))
+    precision.check(numbers, bound, f"{layer.name}, row {layer.outputs.name(place)},")
+    return d.sum([*(node if weight == 1 else d.map(times(weight), node) for weight, node in terms), d.leaf(bias)])
