@@ -53,7 +53,7 @@ def corpus(
     states: tuple[int, int] = (2, 4),
     symbols: tuple[int, int] = (2, 3),
     construction: str = "wcm21",
-    hide: bool = False,
+    hide: bool | str = False,
     **options: Any,
 ) -> Iterator[Example]:
     """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
@@ -62,7 +62,9 @@ def corpus(
     options are those of :func:`turing.construction.compile`; unless given, they fit 64 steps on any word of 8 cells
     (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is
     less, and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a
-    transformer, and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`).
+    transformer, and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`);
+    ``hide="orthogonal"`` rotates the vectors that no ReLU has made, in a restoring lookahead network
+    (:class:`turing.corpora.rotated.Rotated`).
 
     >>> import turing
     >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")
@@ -85,17 +87,19 @@ def corpus(
     known = constructions()
     if construction not in tuple(known):
         raise ValueError(f"A construction is one of {', '.join(known)}, and {construction!r} was given.")
-    if not isinstance(hide, bool):
-        raise ValueError(f"hide is True or False, and {hide!r} was given.")
+    if not isinstance(hide, bool) and hide != "orthogonal":
+        raise ValueError(f"hide is True, False or 'orthogonal', and {hide!r} was given.")
     if hide and construction != "wcm21":
         raise ValueError(f'hide permutes the basis of a transformer, "wcm21", and {construction!r} was asked for.')
+    if hide == "orthogonal":
+        options = {"adder": "lookahead", "restoring": True} | options
     if type(options.get("T", STEPS)) is int:
         options = known[construction].options_for(options, "_" * LONGEST, STEPS)
     return (_example(f"{seed}/{k}", states, symbols, construction, hide, options) for k in range(n))
 
 
 def _example(
-    seed: str, states: tuple[int, int], symbols: tuple[int, int], construction: str, hide: bool, options: dict
+    seed: str, states: tuple[int, int], symbols: tuple[int, int], construction: str, hide: bool | str, options: dict
 ) -> Example:
     from turing.construction import compile
     from turing.corpora.labels import labels_of
@@ -106,7 +110,11 @@ def _example(
     if not hide:
         return Example(machine, word, network, labels_of(network))
     from turing.corpora.hidden import Hidden
+    from turing.corpora.rotated import Rotated
 
+    if hide == "orthogonal":
+        rotated = Rotated(network, seed)  # type: ignore[arg-type]  # a WCM21, as below
+        return Example(machine, word, rotated, rotated.labels)
     hidden = Hidden(network, seed)  # type: ignore[arg-type]  # corpus hides nothing but a WCM21
     return Example(machine, word, hidden, hidden.labels)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["labels_of"]
 
-OVER = {"causal": "columns", "strict": "earlier columns", "cross": "word", "offset": "one column"}
+OVER = {"causal": "columns", "strict": "earlier columns", "cross": "word", "offset": "one column", "window": "window"}
 SLICES = {
     "st": "state, one-hot",
     "sym1": "symbol under the head, one-hot",
@@ -119,7 +119,7 @@ def _axes(name: str, head: ir.Attention, before: str, seen: str) -> dict[str, li
         (head.write, name, fetched),
     ):
         axes |= {layer.weight.name: [rows, columns], layer.bias.name: [rows]}
-    for numbers, rows in ((head.null_key, compared), (head.null_value, fetched)):
+    for numbers, rows in ((head.null_key, compared), (head.null_value, fetched), (head.oldest, compared)):
         if numbers is not None:
             axes[numbers.name] = [rows]
     return axes

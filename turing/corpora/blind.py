@@ -1,0 +1,107 @@
+"""The blind benchmark: networks in disguise and damaged, whose machines are to be found from bare tensors.
+
+Chapter: :doc:`/book/research`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from turing.corpora import corpus
+from turing.machine import TuringMachine
+
+__all__ = ["LEVELS", "Riddle", "Score", "blind", "key", "score"]
+
+LEVELS: dict[str, tuple[str, str | None, float | None]] = {  # disguise, damage and its amount
+    "permutation": ("permutation", None, None),
+    "factors": ("factors", None, None),
+    "orthogonal": ("orthogonal", None, None),
+    "linear": ("linear", None, None),
+    "bfloat16": ("linear", "bfloat16", None),
+    "int8": ("orthogonal", "int8", None),
+    "noise 0.01": ("linear", "noise", 0.01),
+    "noise 0.05": ("permutation", "noise", 0.05),
+    "noise 0.1": ("permutation", "noise", 0.1),
+}
+
+
+class Riddle(NamedTuple):
+    """What a solver gets: bare tensors, and the first column of a run, from which the initial state can be read.
+
+    Chapter: :doc:`/book/research`.
+    """
+
+    network: Any  # turing.decompiler.Bare
+    first_column: Any
+
+
+class Score(NamedTuple):
+    """How many answers are right up to renaming; ``share`` is that number over all riddles.
+
+    Chapter: :doc:`/book/research`.
+    """
+
+    right: int
+    refused: int
+    wrong: int
+
+    @property
+    def share(self) -> float:
+        return self.right / max(1, sum(self))
+
+
+def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[Riddle]:
+    """Yield n riddles of a level. The machines are those of :func:`turing.corpora.corpus` with the same seed, so
+    whoever does not know the seed does not know the answers. ``options`` are those of :func:`turing.corpora.corpus`.
+
+    >>> riddle, = blind(1, seed=7, level="linear", T=16)
+    >>> riddle.network
+    Bare(5 maps, 8 heads, 12,598 numbers)
+
+    Chapter: :doc:`/book/research`.
+    """
+    from turing.decompiler import bare, damage, disguise
+
+    if level not in tuple(LEVELS):
+        raise ValueError(f"A level is one of {', '.join(LEVELS)}, and {level!r} was given.")
+    cover, harm, amount = LEVELS[level]
+    for number, example in enumerate(_examples(n, seed, options)):
+        net = example.network
+        hidden = disguise(bare(net), cover, seed=abs(seed) * 1_000_003 + number)
+        column = hidden.column(net.initial(example.word).detach().double().numpy())
+        network = hidden.network if harm is None else damage(hidden.network, harm, amount, seed=number)
+        yield Riddle(network, column)
+
+
+def key(n: int, seed: int, **options: Any) -> list[TuringMachine]:
+    """The answers to the riddles of a seed.
+
+    Chapter: :doc:`/book/research`.
+    """
+    return [example.machine for example in _examples(n, seed, options)]
+
+
+def _examples(n: int, seed: int, options: dict[str, Any]) -> Iterator[Any]:
+    return corpus(n, seed, **{"adder": "lookahead", **options})
+
+
+def score(answers: Sequence[TuringMachine | None], wanted: Sequence[TuringMachine]) -> Score:
+    """Compare answers with a key, up to the names of states and symbols. None is an answer that was refused.
+
+    >>> wanted = key(3, seed=7, T=16)
+    >>> score([*wanted[:2], None], wanted).share == 2 / 3
+    True
+
+    Chapter: :doc:`/book/research`.
+    """
+    from turing.decompiler import renaming
+
+    if len(answers) != len(wanted):
+        raise ValueError(f"The key has {len(wanted)} machines, and {len(answers)} answers were given.")
+    right = sum(
+        found is not None and renaming(found, machine, initial=True) is not None
+        for found, machine in zip(answers, wanted, strict=True)
+    )
+    refused = sum(found is None for found in answers)
+    return Score(right, refused, len(answers) - right - refused)

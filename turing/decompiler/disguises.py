@@ -1,0 +1,212 @@
+"""Disguises: other numbers for the same network, each with its inverse.
+
+A vector inside a network can be written in another basis if every map that makes it, and every map that reads it, is
+changed to match. After a ReLU the new basis may only be another order and positive factors; after a clamp to [0, 1]
+only another order; elsewhere it may be anything invertible.
+
+Chapter: :doc:`/book/reading-back`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from turing.arguments import listed
+from turing.decompiler.tensors import Array, Bare, Head, Map, Part, Refusal, bare
+
+__all__ = ["DISGUISES", "Basis", "Disguised", "Spaces", "disguise", "in_bases", "spaces"]
+
+
+class Basis(NamedTuple):
+    """A change of basis and its inverse.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    matrix: Array
+    inverse: Array
+
+    def inverted(self) -> Basis:
+        """The way back.
+
+        Chapter: :doc:`/book/reading-back`.
+        """
+        return Basis(self.inverse, self.matrix)
+
+
+class Spaces(NamedTuple):
+    """The vectors of a network: the size of each, and what may change its basis: ``"relu"``, ``"clamp"`` or ``"none"``.
+
+    They are called by where they begin: ``"column"``, the number of the map that makes them, ``"tape"``, and
+    ``"query 5"`` and ``"value 5"`` inside head 5. ``reads`` and ``makes`` give for each part the vector that it reads
+    and the one that it makes; a head adds to the one that it reads.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    sizes: Mapping[str, int]
+    kinds: Mapping[str, str]
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+
+
+class Disguised(NamedTuple):
+    """A network in disguise, and the basis of each of its vectors.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    network: Bare
+    bases: Mapping[str, Basis]
+
+    def undone(self) -> Bare:
+        """The network as it was.
+
+        Chapter: :doc:`/book/reading-back`.
+        """
+        return in_bases(self.network, {name: basis.inverted() for name, basis in self.bases.items()})
+
+    def column(self, x: Array) -> Array:
+        """Columns of the plain network, in rows, as this one has them.
+
+        Chapter: :doc:`/book/reading-back`.
+        """
+        return x @ self.bases["column"].matrix.T
+
+    def tape(self, x: Array) -> Array:
+        """The encoded word of the plain network as this one has it.
+
+        Chapter: :doc:`/book/reading-back`.
+        """
+        return x @ self.bases["tape"].matrix.T
+
+
+def spaces(network: Bare) -> Spaces:
+    """The vectors of a network.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    first, last = network.parts[0], network.parts[-1]
+    if not isinstance(first, Map) or not isinstance(last, Map) or len(last.weight) != first.weight.shape[1]:
+        raise Refusal("A network of linear maps and heads is needed, whose output has the width of its input.")
+    sizes, kinds, reads, makes = {"column": len(last.weight)}, {"column": last.activation}, [], []
+    now = "column"
+    for number, part in enumerate(network.parts):
+        read = part.query if isinstance(part, Head) else part
+        if read.weight.shape[1] != sizes[now]:
+            raise Refusal(f"Part {number} reads {read.weight.shape[1]} numbers, and the one before makes {sizes[now]}.")
+        reads.append(now)
+        if isinstance(part, Head):
+            inner = {f"query {number}": len(part.query.weight), f"value {number}": len(part.value.weight)}
+            if part.mask == "cross":
+                inner["tape"] = part.key.weight.shape[1]
+            sizes |= inner
+            kinds |= dict.fromkeys(inner, "none")
+        elif number == len(network.parts) - 1:
+            now = "column"
+        else:
+            now = str(number)
+            sizes[now], kinds[now] = len(part.weight), part.activation
+        makes.append(now)
+    return Spaces(sizes, kinds, tuple(reads), tuple(makes))
+
+
+def in_bases(network: Bare, bases: Mapping[str, Basis]) -> Bare:
+    """The network with its vectors in other bases; a vector without one keeps its own.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    found = spaces(network)
+
+    def basis(name: str) -> Basis:
+        one = np.eye(found.sizes[name], dtype=int)
+        return bases.get(name, Basis(one, one))
+
+    def moved(part: Map, after: Array, before: Array) -> Map:
+        return part._replace(weight=after @ part.weight @ before, bias=after @ part.bias)
+
+    parts: list[Part] = []
+    for number, (part, read, made) in enumerate(zip(network.parts, found.reads, found.makes, strict=True)):
+        if isinstance(part, Head):
+            here = basis(read)
+            there = basis("tape") if part.mask == "cross" else here
+            inner, value = basis(f"query {number}"), basis(f"value {number}")
+            dual = inner.inverse.T  # so that query · key stays
+            parts.append(
+                Head(
+                    moved(part.query, inner.matrix, here.inverse),
+                    moved(part.key, dual, there.inverse),
+                    moved(part.value, value.matrix, there.inverse),
+                    moved(part.write, here.matrix, value.inverse),
+                    dual @ part.null_key,
+                    value.matrix @ part.null_value,
+                    *part[6:],
+                )
+            )
+        elif isinstance(part, Map):
+            parts.append(moved(part, basis(made).matrix, basis(read).inverse))
+    return Bare(tuple(parts))
+
+
+def _order(random: np.random.Generator, size: int) -> Basis:
+    matrix = np.eye(size)[random.permutation(size)]
+    return Basis(matrix, matrix.T)
+
+
+def _factors(random: np.random.Generator, size: int, most: float, signs: bool = False) -> Basis:
+    order, factors = _order(random, size), most ** random.uniform(-1, 1, size)
+    if signs:
+        factors = factors * random.choice([-1, 1], size)
+    return Basis(factors[:, None] * order.matrix, order.inverse / factors)
+
+
+def _orthogonal(random: np.random.Generator, size: int) -> Array:
+    matrix, triangle = np.linalg.qr(random.normal(size=(size, size)))
+    return matrix * np.sign(np.diag(triangle))
+
+
+def _rotated(random: np.random.Generator, size: int, condition: float = 1) -> Basis:
+    one, other = _orthogonal(random, size), _orthogonal(random, size)
+    stretch = condition ** (random.uniform(-1, 1, size) / 2)
+    return Basis(one * stretch @ other, other.T / stretch @ one.T)
+
+
+Make = Callable[[np.random.Generator, int], Basis]
+
+# of a vector after a ReLU, and of one with no activation
+DISGUISES: dict[str, tuple[Make, Make]] = {
+    "permutation": (_order, _order),
+    "factors": (lambda r, n: _factors(r, n, 10), lambda r, n: _factors(r, n, 10)),
+    "signs": (lambda r, n: _factors(r, n, 3), lambda r, n: _factors(r, n, 3, signs=True)),
+    "orthogonal": (_order, _rotated),
+    "linear": (_order, lambda r, n: _rotated(r, n, 30)),
+}
+
+
+def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
+    """The same network with other numbers: every vector inside is written in another basis.
+
+    ``kind`` is ``"permutation"``; ``"factors"``, permuted and scaled by 1/10 to 10; ``"signs"``, permuted, scaled by
+    1/3 to 3, and with signs where there is no ReLU; ``"orthogonal"`` or ``"linear"``, where vectors without a ReLU are
+    rotated, or changed by any matrix of condition up to 30, and the others permuted. After a clamp to [0, 1] only the
+    order changes.
+
+    >>> import turing
+    >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
+    >>> hidden = disguise(net, "linear", seed=1)
+    >>> bool(abs(hidden.undone().parts[0].weight - bare(net).parts[0].weight).max() < 1e-12)
+    True
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    if kind not in tuple(DISGUISES):
+        raise ValueError(f"A disguise is one of {listed(tuple(DISGUISES))}, and {kind!r} was given.")
+    network, random = bare(what), np.random.default_rng(seed)
+    found = spaces(network)
+    after_relu, free = DISGUISES[kind]
+    make = {"relu": after_relu, "clamp": _order, "none": free}
+    bases = {name: make[found.kinds[name]](random, size) for name, size in found.sizes.items()}
+    return Disguised(in_bases(network, bases), bases)

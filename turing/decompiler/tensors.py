@@ -1,0 +1,192 @@
+"""A network with nothing but its numbers: ordered tensors and their kinds, without names, layout or machine.
+
+Chapter: :doc:`/book/reading-back`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from turing import ir
+
+__all__ = ["Bare", "Convolved", "Head", "Map", "Refusal", "bare"]
+
+Array = Any  # of float64, or of Python's integers and fractions
+
+
+class Refusal(ValueError):
+    """Why a network cannot be read back. A refusal is an answer; a wrong machine would be a defect.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+
+class Map(NamedTuple):
+    """x ↦ activation(Wx + b).
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    weight: Array
+    bias: Array
+    activation: str = "none"
+
+    def __call__(self, x: Array) -> Array:
+        """Vectors in rows to vectors in rows."""
+        y = x @ self.weight.T + self.bias
+        if self.activation != "none":
+            y = np.maximum(y, 0)
+        return np.minimum(y, 1) if self.activation == "clamp" else y
+
+
+class Head(NamedTuple):
+    """The four maps of an attention head, and its null pair; ``mask`` says what it looks at, as in :mod:`turing.ir`.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    query: Map
+    key: Map
+    value: Map
+    write: Map
+    null_key: Array
+    null_value: Array
+    mask: str
+    kappa: float | None
+
+    def __call__(self, x: Array, tape: Array) -> Array:
+        """Columns in rows to columns in rows, each looking at itself and the earlier ones, or at the word."""
+        source = tape if self.mask == "cross" else x
+        keys = np.vstack([self.key(source), self.null_key])
+        values = np.vstack([self.value(source), self.null_value])
+        scores = self.query(x) @ keys.T
+        seen = np.ones(scores.shape, bool)
+        if self.mask != "cross":
+            seen[:, :-1] = np.tri(len(x), dtype=bool)
+        best = np.array([max(row[see]) for row, see in zip(scores, seen, strict=True)])[:, None]
+        if scores.dtype == object or self.kappa is None:
+            shares = ((scores == best) & seen).astype(scores.dtype)
+        else:
+            with np.errstate(under="ignore"):
+                shares = np.exp(np.minimum(self.kappa * (scores - best), 0)) * seen
+        total = shares.sum(axis=1)[:, None]
+        summed = shares @ values
+        if scores.dtype == object:
+            mean = np.array([[Fraction(a, b) for a in row] for row, (b,) in zip(summed, total, strict=True)])
+        else:
+            mean = summed / total
+        return x + self.write(mean)
+
+
+class Convolved(NamedTuple):
+    """A convolution over the cells of a row: weights of the shape (out, in, width).
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    weight: Array
+    bias: Array
+    activation: str
+
+
+Part = Map | Head | Convolved
+
+
+class Bare(NamedTuple):
+    """The parts of a network in the order in which they work.
+
+    The output of the last part is the input of the first one. A call is one pass over columns in rows, each from itself
+    and the earlier ones; ``tape`` has the word in rows.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    parts: tuple[Part, ...]
+
+    def __call__(self, columns: Array, tape: Array | None = None) -> Array:
+        x = columns
+        for part in self.parts:
+            if isinstance(part, Convolved):
+                raise TypeError("A pass over columns needs linear maps and heads, and this network has a convolution.")
+            x = part(x, tape) if isinstance(part, Head) else part(x)
+        return x
+
+    def tensors(self) -> Iterator[Array]:
+        """Every tensor, in order: of a map weight and bias; of a head those of query, key, value and write, and the
+        null pair.
+        """
+        for part in self.parts:
+            if isinstance(part, Head):
+                for inner in part[:4]:
+                    yield from inner[:2]
+                yield from (part.null_key, part.null_value)
+            else:
+                yield from part[:2]
+
+    def changed(self, change: Callable[[Array], Array]) -> Bare:
+        """The network with every tensor replaced by what a function makes of it."""
+        parts: list[Part] = []
+        for part in self.parts:
+            if isinstance(part, Head):
+                query, key, value, write = (
+                    inner._replace(weight=change(inner.weight), bias=change(inner.bias)) for inner in part[:4]
+                )
+                null = {"null_key": change(part.null_key), "null_value": change(part.null_value)}
+                parts.append(part._replace(query=query, key=key, value=value, write=write, **null))
+            else:
+                parts.append(part._replace(weight=change(part.weight), bias=change(part.bias)))
+        return Bare(tuple(parts))
+
+    def __repr__(self) -> str:
+        numbers = sum(np.size(tensor) for tensor in self.tensors())
+        heads = sum(isinstance(part, Head) for part in self.parts)
+        return f"Bare({len(self.parts) - heads} maps, {heads} heads, {numbers:,} numbers)"
+
+
+def bare(what: Any) -> Bare:
+    """The ordered tensors of a network with their kinds, and nothing else: no names, no layout, no machine.
+
+    ``what`` is a network, a path to a saved one, or a :class:`Bare` itself.
+
+    >>> import turing
+    >>> bare(turing.compile(turing.zoo["bb4"], "wcm21", T=100, adder="lookahead"))
+    Bare(5 maps, 10 heads, 18,642 numbers)
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    if isinstance(what, Bare):
+        return what
+    if isinstance(what, str | Path):
+        from turing.files import load
+
+        what = load(what)
+    network = what if isinstance(what, ir.Network) else ir.of(what)
+    return Bare(tuple(_part(part) for part in network.parts))
+
+
+def _part(part: ir.Part) -> Part:
+    if isinstance(part, ir.Layer):
+        return _map(part)
+    if isinstance(part, ir.Convolution):
+        return Convolved(_array(part.weight), _array(part.bias), part.activation)
+    if isinstance(part, ir.Attention) and part.score == "dot" and part.mask in ("causal", "cross"):
+        query, key, value, write = (_map(inner) for inner in (part.query, part.key, part.value, part.write))
+        if part.null_key is not None and part.null_value is not None:
+            null = _array(part.null_key), _array(part.null_value)
+            return Head(query, key, value, write, *null, part.mask, part.kappa)
+    kind = f"{part.kind} with mask {part.mask!r}" if isinstance(part, ir.Attention) else part.kind
+    raise Refusal(f"Part {part.name} is of a kind that is not read back: {kind}.")
+
+
+def _map(layer: ir.Layer) -> Map:
+    return Map(_array(layer.weight), _array(layer.bias), layer.activation)
+
+
+def _array(numbers: ir.Numbers) -> Array:
+    values = numbers.values.detach().cpu()
+    return values.double().numpy() / numbers.denominator
