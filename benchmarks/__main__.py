@@ -6,6 +6,8 @@ Exits with status 1 when a threshold is missed.
 from __future__ import annotations
 
 import sys
+import time
+from collections import deque
 from dataclasses import replace
 from itertools import islice, product
 from random import Random
@@ -13,9 +15,12 @@ from random import Random
 import torch
 
 import turing
+from benchmarks.decompiler import decompiler
 from benchmarks.engines import engines
+from benchmarks.first_page import first_page
 from benchmarks.lab import lab
 from benchmarks.row import Row, seconds
+from turing.engine import History
 from turing.formats import FormatError
 from turing.ss import StackNetwork
 from turing.stack_machine import StackMachine
@@ -92,6 +97,35 @@ def transformer() -> list[Row]:
     ]
 
 
+def histories() -> list[Row]:
+    """The networks that find cells by numbers, exactly: a step by an index against one of plain attention."""
+    t, rows = 1_000, []
+    for name, at_least in (("perez21", 20), ("merrill24", 8)):
+        network = turing.compile(turing.zoo["bb5"], name)
+        state = network.start([""])
+        for _ in range(t):
+            state = network.step(state)
+        plain = seconds(lambda: network.step(replace(state, memory=dict(state.memory))), repeat=20)  # noqa: B023
+        going, indexed = {begin: History(network, "").vectors() for begin in (t, 10 * t)}, {}
+        for begin, vectors in going.items():
+            deque(islice(vectors, begin), maxlen=0)
+        for begin in list(going) * 50:  # in turns, so that the rest of the machine disturbs both
+            took = seconds(lambda: deque(islice(going[begin], 10), maxlen=0), repeat=1) / 10  # noqa: B023
+            indexed[begin] = min(indexed.get(begin, took), took)
+        print(f"        {name}, a step at t = {t:,}: plain {plain * 1e3:.1f} ms, indexed {indexed[t] * 1e3:.2f} ms")
+        rows += [
+            Row(
+                f"a plain step of {name} in exact mode / an indexed one, at t = {t:,}",
+                plain / indexed[t],
+                at_least=at_least,
+            ),
+            Row(
+                f"an indexed step of {name} at t = {10 * t:,} / at t = {t:,}", indexed[10 * t] / indexed[t], at_most=1.5
+            ),
+        ]
+    return rows
+
+
 # Four symbols go from stack to stack and back, for ever: few symbols, many steps.
 SWING = {
     ("A", "0", "*"): ("A", "pop", "push 0"),
@@ -147,6 +181,17 @@ def recurrent() -> list[Row]:
         rows.append(
             Row(f"steps per second, stack interpreter / SS95 v{number} {arithmetic}", took / plain, at_most=at_most)
         )
+    for construction, steps, at_least in (("ss95", 10_000, 10), ("ss95-realtime", 2_000, 3)):
+        made, bb5 = turing.compile(turing.zoo["bb5"], construction), turing.zoo["bb5"]
+        times = []
+        for engine in ("torch", "native"):
+            begun = time.thread_time()
+            if made.run("", steps, engine=engine) != bb5.run("", steps):
+                raise AssertionError(f"{construction} with {engine} should do what BB(5) does.")
+            times.append(time.thread_time() - begun)
+        print(f"        {construction}, exact, native: {steps / times[1]:>9,.0f} micro-steps per second")
+        name = f"plain exact evaluation of {construction} / native, BB(5), {steps:,} steps"
+        rows.append(Row(name, times[0] / times[1], at_least=at_least))
     for version in (FOUR, ONE):
         name = f"a step of SS95 v{version['version']} in exact mode, at depth 4,000 / 1,000"
         rows.append(Row(name, deeper(version, 1_000, 4), at_most=4 * 1.3))  # linear, and a third for the machine
@@ -162,8 +207,30 @@ def recurrent() -> list[Row]:
     return rows
 
 
+def proofs() -> list[Row]:
+    """The proof of BB(5) with 26 bits, against compiling it."""
+    rows = []
+    for adder, at_most in (("ripple", 40), ("lookahead", 60)):
+        network = turing.compile(turing.zoo["bb5"], "wcm21", T=2**26, adder=adder)
+        built = seconds(lambda: turing.compile(network.machine, "wcm21", **network.options), repeat=3)  # noqa: B023
+        took = seconds(lambda: turing.prove(network), repeat=3)  # noqa: B023
+        rows.append(Row(f"proving BB(5) with 26 bits, {adder} adder / compiling it", took / built, at_most=at_most))
+        rows.append(Row(f"proving BB(5) with 26 bits, {adder} adder, in seconds", took, at_most=5.0))
+    return rows
+
+
 def main() -> int:
-    rows = [*machines(), *transformer(), *recurrent(), *engines(), *lab()]
+    rows = [
+        *machines(),
+        *transformer(),
+        *recurrent(),
+        *proofs(),
+        *histories(),
+        *engines(),
+        *decompiler(),
+        *lab(),
+        *first_page(),
+    ]
     for row in rows:
         print(row)
     missed = sum(not row.met for row in rows)

@@ -11,8 +11,9 @@ from machines import numbered, walker
 from ways import lookahead as compiled
 
 from paper import BALANCED
-from turing.engine import Native, Program, Refusal, kernel
+from turing.engine import Native, Program, Refusal
 from turing.engine import checkpoint as files
+from turing.engine.native import HALTED, LIMIT
 from turing.wcm import WCM21
 from turing.zoo import zoo
 
@@ -34,7 +35,7 @@ def test_a_run_in_pieces_ends_as_a_run_in_one_piece(tmp_path, adder, dtype):
         for end in ends:
             run = net.run("", end, engine="native", checkpoint=file)
             assert run == BB4.run("", end)
-            assert numbered(run.trace) == numbered(BB4.trace("", end))
+        assert numbered(run.trace) == numbered(BB4.trace("", end))
     assert [path.suffix for path in tmp_path.iterdir()] == [".npz"] * 3
 
 
@@ -104,6 +105,28 @@ def test_a_network_that_was_changed_goes_on_with_its_odd_numbers(tmp_path):
     assert net.run("") == BB4.run()
 
 
+@pytest.mark.parametrize("engines", [("native", "indexed"), ("indexed", "native")], ids=str)
+def test_a_checkpoint_of_one_engine_is_taken_up_by_the_other(tmp_path, engines):
+    net, machine = compiled(BALANCED, 128), BALANCED
+    for end, engine in zip((7, 13, 30, 128), engines * 2, strict=True):
+        assert net.run("B(()(", end, engine=engine, checkpoint=tmp_path / "run") == machine.run("B(()(", end)
+
+
+@torch.no_grad()
+@pairs
+def test_plain_torch_goes_on_from_where_a_native_run_stands(adder, dtype):
+    """It remembers the first column and the last visits, and its vectors are those of a run that remembers all."""
+    net, word = compiled(BALANCED, 128, dtype, adder=adder), "B(()())E"
+    plain = list(net.vectors([word], 29))
+    for begun in (0, 1, 12, 25):
+        run = Native(net, word, guarded=True)
+        run.advance(begun)
+        state = run.standing().state(net, word)
+        for theirs in plain[begun:]:
+            state = net.step(state)
+            assert all(torch.equal(state.vectors[name], vector) for name, vector in theirs.items())
+
+
 @pytest.fixture(scope="module")
 def program() -> Program:
     return Program(compiled(zoo["bb2"], 8))
@@ -120,8 +143,8 @@ def stored(program, tmp_path):
 
 def standing(run: Native) -> dict[str, list]:
     """All that a run is."""
-    arrays = {name: getattr(run, name).tolist() for name in files.ARRAYS}
-    return arrays | {name: getattr(run, name)[: run.used].tolist() for name in files.CELLS} | {"status": run.status}
+    found = run.standing()
+    return {name: np.asarray(getattr(found, name)).tolist() for name in files.ARRAYS} | {"status": run.status}
 
 
 def test_a_checkpoint_holds_all_that_a_run_is(stored, program):
@@ -157,12 +180,12 @@ def truncated(stored, step: int) -> int:
 
 
 def test_a_truncated_file_is_refused(stored):
-    assert truncated(stored, 211) >= 20
+    assert truncated(stored, 151) >= 20
 
 
 @slow
 def test_a_file_truncated_anywhere_is_refused(stored):
-    assert truncated(stored, 1) >= 4_000
+    assert truncated(stored, 1) >= 3_000
 
 
 def altered(stored, places) -> int:
@@ -186,7 +209,7 @@ def test_a_file_with_an_altered_byte_is_refused(stored):
 def test_a_file_with_any_byte_altered_is_refused(stored):
     size = altered(stored, range(stored[0].stat().st_size))
     print(f"{size:,} bytes altered, one by one: all refused")
-    assert size >= 4_000
+    assert size >= 3_000
 
 
 def rewritten(file, sign: bool, **changes) -> None:
@@ -198,7 +221,7 @@ def rewritten(file, sign: bool, **changes) -> None:
     file.write_bytes(files.signed(out.getvalue()) if sign else out.getvalue() + old)
 
 
-@pytest.mark.parametrize("name", [*files.ARRAYS, *files.CELLS, "of", "version"])
+@pytest.mark.parametrize("name", [*files.ARRAYS, "of", "version"])
 def test_an_altered_array_is_refused(stored, name):
     file, run = stored
     with np.load(file) as arrays:
@@ -211,26 +234,29 @@ def test_an_altered_array_is_refused(stored, name):
 def test_a_file_of_another_version_is_refused(stored):
     file, run = stored
     rewritten(file, sign=True, version=np.array(1))
-    assert refused(run, file) == "run.npz is of version 1; version 2 is read here. Remove it to begin anew."
+    assert refused(run, file) == "run.npz is of version 1; version 3 is read here. Remove it to begin anew."
 
 
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("count", lambda count: count + np.array([0, 0, 0, 99, 0])),
-        ("count", lambda count: count + np.array([0, 1, 0, 0, 0])),
-        ("count", lambda count: count + np.array([0, 0, 0, 0, 99])),
-        ("count", lambda count: count - np.array([99, 0, 0, 0, 0])),
-        ("count", lambda count: count[:4]),
-        ("slots", lambda slots: slots + np.array([0, 0, 99, 0])),
-        ("slots", lambda slots: slots - np.array([0, 0, 0, 99])),
-        ("slots", lambda slots: slots[:-1]),
-        ("keys", lambda keys: keys * np.uint64(0)),
-        ("keys", lambda keys: keys.astype(np.float64)),
-        ("vectors_", lambda vectors: vectors[:-1]),
-        ("odd", lambda odd: odd.astype(np.int32)),
+        ("step", lambda step: step - 99),
+        ("step", lambda step: step + 5),  # more than T
+        ("head", lambda head: head + 99),
+        ("last", lambda last: last + 99),
+        ("last", lambda last: last - 99),
+        ("last", lambda last: last[:-1]),
+        ("marks", lambda marks: marks - 99),
+        ("marks", lambda marks: marks + 2),
+        ("cells", lambda cells: cells + 1),
+        ("positions", lambda positions: positions * np.uint64(0)),
+        ("positions", lambda positions: positions + np.uint64(8)),
+        ("positions", lambda positions: positions.astype(np.float64)),
+        ("column", lambda column: column[:-1]),
+        ("column", lambda column: column * 0),
+        ("wrote", lambda wrote: wrote[:, :1]),
+        ("wrote", lambda wrote: wrote.astype(np.int32)),
         ("first", lambda first: first[:0]),
-        ("count", lambda count: count + np.array([0, 0, 0, 0, 1])),  # another state than the column's
     ],
 )
 def test_numbers_that_would_lead_the_loop_out_of_its_arrays_are_refused_even_with_a_digest(stored, name, change):
@@ -243,12 +269,12 @@ def test_numbers_that_would_lead_the_loop_out_of_its_arrays_are_refused_even_wit
 
 def test_whether_a_run_is_over_follows_from_its_column_and_not_from_what_a_file_says(stored):
     file, run = stored
-    for status in (kernel.HALTED, kernel.JAMMED, kernel.CAPACITY):
+    for status in range(3):
         rewritten(file, sign=True, status=np.array(status))
         files.restore(run, file)
-        assert run.status == kernel.LIMIT
+        assert run.status == LIMIT
     assert not run.advance(4)
-    assert (run.steps, run.status) == (6, kernel.HALTED)
+    assert (run.steps, run.status) == (6, HALTED)
 
 
 def members(file, **options) -> None:

@@ -1,4 +1,5 @@
-"""Engines that run a WCM21 network fast, and exactly: an index in place of attention, and a compiled loop.
+"""Engines that run a transformer fast, and exactly: an index in place of attention, and machine code made of
+the weights.
 
 They are chosen by name: ``network.run(word, engine="native")``.
 
@@ -9,18 +10,24 @@ import json
 from importlib import resources
 
 from turing.construction import ENGINES
+from turing.engine.history import History
 from turing.engine.index import Refusal, check_heads
 from turing.engine.indexed import Indexed
 from turing.engine.native import Native, Program
 from turing.engine.runs import IndexedEngine, NativeEngine, run_batch
+from turing.engine.stacks import Stacks
+from turing.engine.standing import Standing
 
 __all__ = [
+    "History",
     "Indexed",
     "IndexedEngine",
     "Native",
     "NativeEngine",
     "Program",
     "Refusal",
+    "Stacks",
+    "Standing",
     "check_heads",
     "measured",
     "run_batch",

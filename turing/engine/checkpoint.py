@@ -1,7 +1,7 @@
 """Where a long run stands, in a file: plain arrays, and after them a digest. Nothing is ever unpickled.
 
 The digest detects damage. It does not detect forgery: whoever writes another file can compute its digest, too. So the
-numbers are checked as well, as far as the compiled loop depends on them.
+numbers are checked as well, as far as the code depends on them.
 
 Chapter: :doc:`/book/how-fast`.
 """
@@ -12,18 +12,22 @@ import hashlib
 import io
 import os
 import zipfile
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from turing.engine.bits import NOWHERE
 from turing.engine.native import Native
+from turing.engine.standing import Standing
 from turing.files import replaced
 
 __all__ = ["restore", "store"]
 
-ARRAYS = ("vectors_", "known", "sums", "odd", "first", "count")
-CELLS = ("keys", "slots", "wrote")
-VERSION = 2
+ARRAYS = tuple(field.name for field in fields(Standing))
+CELLS = ("positions", "last", "wrote", "cells", "marks")  # with a row for each
+VERSION = 3
 SIZE = hashlib.sha256().digest_size
 
 
@@ -32,9 +36,8 @@ def store(run: Native, path: str | Path) -> None:
 
     Chapter: :doc:`/book/how-fast`.
     """
-    path = _file(path)
-    arrays = {name: getattr(run, name) for name in ARRAYS}
-    arrays |= {name: getattr(run, name)[: run.used] for name in CELLS}
+    path, standing = _file(path), run.standing()
+    arrays: dict[str, Any] = {name: np.asarray(getattr(standing, name)) for name in ARRAYS}
     arrays |= {"version": np.array(VERSION), "of": np.array(_of(run))}
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -62,16 +65,10 @@ def restore(run: Native, path: str | Path) -> None:
         raise ValueError(
             f"{name} was written for another network or another word. Give it those, or another name for this run."
         )
-    if not _sound(run, arrays) or (status := _status(run, arrays)) is None:
+    if not _sound(run, arrays):
         raise ValueError(f"{name} holds numbers that no run has. Remove it to begin anew.")
-    run.count[:] = 0
-    run.room(max(2 * len(arrays["keys"]), 16))
-    for key in ARRAYS:
-        getattr(run, key)[:] = arrays[key]
-    for key in CELLS:
-        getattr(run, key)[: run.used] = arrays[key]
-    run.room(len(run.keys))  # so that they are found
-    run.status = status
+    step, head, *rest = (arrays[key] for key in ARRAYS)
+    run.stand(Standing(int(step), int(head), *rest))
 
 
 def _file(path: str | Path) -> Path:
@@ -93,44 +90,36 @@ def _arrays(body: bytes) -> dict[str, np.ndarray]:
         if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
             raise ValueError("A member is compressed.")
     with np.load(io.BytesIO(body), allow_pickle=False) as found:
-        return {name: found[name] for name in (*ARRAYS, *CELLS, "version", "of")}
+        return {name: found[name] for name in (*ARRAYS, "version", "of")}
 
 
 def _sound(run: Native, arrays: dict[str, np.ndarray]) -> bool:
-    """Whether the compiled loop, which trusts its numbers, stays within its arrays."""
-    kernel, machine = run.program.kernel, run.program.network.machine
-    kinds = {key: (getattr(run, key).shape[key in CELLS :], getattr(run, key).dtype) for key in ARRAYS + CELLS}
-    if any((arrays[key].shape[key in CELLS :], arrays[key].dtype) != kind for key, kind in kinds.items()):
+    """Whether the numbers are such that the code, which trusts them, stays within its arrays."""
+    begun, machine, bits = run.standing(), run.network.machine, run.network.bits
+    for key in ARRAYS:
+        here, found = np.asarray(getattr(begun, key)), arrays[key]
+        if (here.shape[key in CELLS :], here.dtype) != (found.shape[key in CELLS :], found.dtype):
+            return False
+    positions, cells, step = arrays["positions"], arrays["cells"], int(arrays["step"])
+    known, mask, head = cells != NOWHERE, np.uint64(2**bits - 1), int(arrays["head"])
+    if any(len(arrays[key]) != len(positions) for key in CELLS) or not 0 <= step <= run.network.T:
         return False
-    count, slots = arrays["count"], arrays["slots"]
-    used, (step, here, state) = len(slots), count[[kernel.STEP, kernel.HERE, kernel.STATE]]
-    words, marks = slots[:, kernel.WORD], slots[:, kernel.MARK]
     return bool(
-        used == len(arrays["wrote"]) == len(np.unique(arrays["keys"])) == len(arrays["keys"]) == count[kernel.USED]
-        and 0 <= here < used
-        and 0 <= state < len(machine.states)
-        and step >= 0
-        and np.all((words >= -1) & (words < len(machine.symbols)) & (marks >= 0) & (marks < len(machine.symbols)))
+        len(np.unique(positions)) == len(positions)
+        and (positions <= mask).all()
+        and ((arrays["last"] >= -1) & (arrays["last"] < max(step, 1) + 1)).all()
+        and ((arrays["marks"] >= 0) & (arrays["marks"] < len(machine.symbols))).all()
+        and ((cells[known].view(np.uint64) & mask) == positions[known]).all()
+        and (cells == head).sum() == 1
+        and (arrays["column"][run.network.layout.st.slice] > 0.5).sum() == 1
     )
-
-
-def _status(run: Native, arrays: dict[str, np.ndarray]) -> int | None:
-    """Whether a run is over, as its column says; None if the column and the state do not agree."""
-    kernel, program = run.program.kernel, run.program
-    states = arrays["vectors_"][0, program.network.layout.st.slice] > 0.5
-    if not states.any():
-        return kernel.JAMMED
-    state = arrays["count"][kernel.STATE]
-    if states.nonzero()[0].tolist() != [state]:
-        return None
-    return kernel.HALTED if program.halting[state] else kernel.LIMIT
 
 
 def _of(run: Native) -> str:
     """What a run belongs to: the weights, the machine and the word."""
-    network, program = run.program.network, run.program
+    network = run.network
     text = repr((network.construction, network.options, network.machine.dumps("json"), list(run.word), run.guarded))
-    arrays = {name: getattr(program, name) for name in ("layers", "inputs", "weights", "biases")}
+    arrays = {name: numbers.detach().cpu().numpy() for name, numbers in network.named_parameters()}
     return _digest(arrays | {"text": np.array(text)})
 
 

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from turing import ir
 from turing.construction import Reader
+from turing.engine.bits import NOWHERE
 from turing.engine.index import Refusal, check_heads, infinite, refused
+from turing.engine.standing import Standing
 from turing.wcm import WCM21
 
 __all__ = ["Indexed"]
@@ -46,6 +48,33 @@ class Indexed:
         self.word = {row[position].tobytes(): row[symbol].copy() for row in tape}
         self.visits: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by position: number and what was written
         self.known: set[bytes] = set()  # positions that are bits
+
+    def stand(self, found: Standing) -> None:
+        """Go on from there."""
+        dtype, size = self.beta.dtype, self.bits
+        self.step, self.column = found.step, torch.from_numpy(found.column.astype(dtype))
+        self.beta, self.first = (found.step >> size & 1).astype(dtype), found.first.astype(dtype)
+        for position, last, wrote in zip(found.positions.tolist(), found.last.tolist(), found.wrote, strict=True):
+            if last >= 0:
+                key = np.array([position >> k & 1 for k in size.tolist()], dtype).tobytes()
+                self.visits[key] = (last >> size & 1).astype(dtype), wrote.astype(dtype)
+
+    def standing(self, reader: Reader, step: int) -> Standing:
+        """Where the run stands, with what was read off it."""
+        symbols, blank, cells = self.network.machine.symbols, self.network.machine.blank, reader.notes["cells"]
+        powers = 2 ** self.bits.astype(object)
+        visits = {int((np.frombuffer(key, self.beta.dtype) != 0) @ powers): visit for key, visit in self.visits.items()}
+        positions = sorted({*visits, *cells})
+        none = np.zeros(len(self.bits)), np.zeros(len(symbols))
+        last = [int(visits[p][0].astype(int) @ powers) if p in visits else -1 for p in positions]
+        wrote = [visits.get(p, none)[1] for p in positions]
+        at = [cells.get(p, NOWHERE) for p in positions]
+        marks = [symbols.index(reader.now.cells.get(cell, blank)) for cell in at]
+        first = getattr(self, "first", np.zeros(len(symbols)))
+        return Standing(
+            step, reader.now.head, self.column.numpy().copy(), first, np.array(positions, np.uint64),
+            np.array(last, np.int64), np.array(wrote), np.array(at, np.int64), np.array(marks, np.int64),
+        )  # fmt: skip
 
     @torch.no_grad()
     def columns(self) -> Iterator[Tensor]:

@@ -1,228 +1,404 @@
-"""A network in a compiled loop over its own weights, with an index in place of its heads.
+"""A run of the WCM21 transformer that goes on for long: in machine code made of its weights, and by the index alone
+where that cannot be.
 
 Chapter: :doc:`/book/how-fast`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from turing import ir
+from turing.attention import Attention
 from turing.construction import Reader, at_step
-from turing.engine.index import check_heads, exact_in_any_order, infinite, refused
+from turing.engine.bits import (
+    CELL,
+    HEAD,
+    INDEX,
+    LANE_TABLES,
+    LAST,
+    LEFT,
+    NOWHERE,
+    RECORD,
+    SIZE,
+    START,
+    STEP,
+    SYMBOLS,
+    TABLES,
+    WINDOW,
+    WORDS,
+    BitProgram,
+    Fits,
+    Unfit,
+)
+from turing.engine.index import check_heads
+from turing.engine.indexed import Indexed
+from turing.engine.standing import Standing
+from turing.machine import Configuration
 from turing.wcm import WCM21
 
 __all__ = ["Native", "Program"]
 
-SLICES = ("st", "sym1", "sym2", "pos1", "pos2", "pos3", "scr1", "scr2", "scr3", "scr4", "scr5")
 ROWS = 256  # steps that are recorded at a time
-MAX_STEPS = 2**62  # of a call: the loop counts in 64 bits
+MAX_STEPS = 2**62  # of a call: the code counts in 64 bits
+MARGIN = 512  # cells on either side of the word, at first
+LIMIT, HALTED, JAMMED = range(3)
 
 
 class Program:
-    """The weights of a network as the compiled loop takes them: input by input, without the zeros around them.
+    """A network, and the machine code of its step. ``why_slow`` says what keeps it from having one, if something does.
+
+    With ``generate=False`` none is made, and runs are by the index alone.
+
+    >>> import turing
+    >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
+    >>> Program(net).why_slow
+    ''
+    >>> with torch.no_grad():
+    ...     net.pipeline["carry"].bias[3] = 0.5
+    >>> Program(net).why_slow
+    'pipeline.carry.bias[3] is 0.5, and not an integer up to 127'
 
     Chapter: :doc:`/book/how-fast`.
     """
 
-    def __init__(self, network: WCM21):
+    def __init__(self, network: WCM21, generate: bool = True):
+        self.network, self.why_slow = network, "no code was asked for"
+        self.bits: BitProgram | None = None
+        around = check_heads(network)
+        if not generate:
+            return
         try:
-            from turing.engine import kernel
+            from turing.engine import generated
         except ImportError:
             raise ImportError(
-                'engine="native" needs numba, which is not installed. Run pip install numba, or take engine="indexed".'
+                'engine="native" needs llvmlite, which is not installed. Run pip install llvmlite, '
+                'or take engine="indexed".'
             ) from None
-        pre_attention, post_attention = check_heads(network)
-        layout, machine = network.layout, network.machine
-        self.network, self.kernel = network, kernel
-        self.dtype = next(network.parameters()).detach().cpu().numpy().dtype
-        self.widths = [network.layout_of(name).width for name in ("column", *network.pipeline)]
-        self._rows: dict[str, list] = {name: [] for name in ("layers", "looks", "inputs", "weights", "biases")}
-        self._filled = 0  # weights so far
-        ends = dict(zip(network.pipeline, np.cumsum(self.widths), strict=False))  # where a vector is recorded
-        for module in pre_attention:
-            self._add(module, ends[module.name])
-        self.heads, self.recorded = np.uint64(len(self._rows["layers"])), np.uint64(ends["visited"])
-        for module in post_attention:
-            self._add(module, ends[module.name])
-        self.layers, self.looks = (np.array(self._rows[name], np.uint64) for name in ("layers", "looks"))
-        self.inputs = np.array(self._rows["inputs"], np.uint64).reshape(-1, 3)
-        self.weights, self.biases = (np.concatenate(self._rows[name]) for name in ("weights", "biases"))
-        widest = max(*self.widths, *self.layers[:, kernel.OUT].tolist())
-        self.widest = -(-widest // kernel.BLOCK) * kernel.BLOCK
-        sizes = len(machine.states), len(machine.symbols), network.bits, layout.width
-        self.where = np.array([*(layout[name].start for name in SLICES), *sizes], np.uint64)
-        self.halting = np.array([state in machine.halting for state in machine.states])
+        self._generated = generated
+        try:
+            self.bits, self.why_slow = BitProgram(around, network.layout, _heads(network)), ""
+        except Unfit as reason:
+            self.why_slow = str(reason)
+        self.text = cache(self._text)
 
-    def _add(self, module: ir.Module, recorded: int) -> None:
-        """Take the layers of a module in; the vector that leaves the last one is recorded from that place on."""
-        kernel, rows = self.kernel, self._rows
-        in_word = 8 // self.dtype.itemsize
-        together = kernel.WORDS * in_word  # inputs that are compared at once
-        for part in module.parts:
-            assert isinstance(part, ir.Layer)
-            W, b = (numbers.values.cpu().numpy() for numbers in (part.weight, part.bias))
-            begin, look, bias = len(rows["inputs"]), len(rows["looks"]), sum(map(len, rows["biases"]))
-            rows["looks"] += [k // in_word for k in range(0, W.shape[1], together) if W[:, k : k + together].any()]
-            for column in W.T:
-                self._add_input(column)
-            rows["inputs"] += [[0, 0, 0]] * (-len(rows["inputs"]) % kernel.BLOCK)  # full blocks of inputs, too
-            rows["biases"].append(b)
-            end, looked = recorded if part is module.parts[-1] else 0, len(rows["looks"])
-            exact = exact_in_any_order(part)
-            rows["layers"].append([begin, bias, W.shape[1], len(b), part.relu, end, exact, look, looked])
+    def _text(self, tapes: int = 1, recording: bool = False) -> str:
+        """The code for so many tapes side by side; networks of equal shape have the same, with other tables."""
+        assert self.bits is not None
+        return self._generated.text(self.bits, tapes, recording)
 
-    def _add_input(self, column: np.ndarray) -> None:
-        """The weights of one input, from the first to the last that is not 0, in full blocks."""
-        size, rows = self.kernel.BLOCK, self._rows
-        places = column.nonzero()[0]
-        first, end = (places[0] // size, places[-1] // size + 1) if len(places) else (0, 0)
-        span = np.zeros((end - first) * size, self.dtype)
-        span[places - first * size] = column[places]
-        rows["inputs"].append([first * size, end - first, self._filled])
-        rows["weights"].append(span)
-        self._filled += len(span)
+    def code(self, tapes: int = 1, recording: bool = False) -> Callable[[int, int], int]:
+        """The function that this is: from the address of the rows of the tapes and a number of steps to how many of
+        them are left.
+        """
+        return self._generated.compiled(self.text(tapes, recording))
 
 
 class Native:
-    """A run in the compiled loop: where it stands, and :meth:`advance`.
+    """A run: where it stands, and :meth:`advance`.
 
     A run that is ``guarded`` is read as it goes, and stops where the machine does. Any other goes on with whatever
-    numbers come.
+    numbers come. A step that the code leaves is made by the index, and so are those after it.
 
     Chapter: :doc:`/book/how-fast`.
     """
 
-    keys: np.ndarray
-    slots: np.ndarray
-    wrote: np.ndarray
+    row: np.ndarray
+    index: np.ndarray
 
     def __init__(self, network: WCM21 | Program, word: Sequence[str], guarded: bool = False):
         self.program = program = network if isinstance(network, Program) else Program(network)
-        network, kernel, dtype = program.network, program.kernel, program.dtype
-        machine, self.word, self.guarded = network.machine, word, guarded
-        Reader(network, word)  # refuses a word that is too long
-        self.vectors_, self.known, self.sums = np.zeros((3, len(program.layers) + 1, program.widest), dtype)
-        self.column = self.vectors_[0, : network.layout.width]
-        self.column[:] = network.initial(word).detach().cpu().numpy()
-        self.odd = np.zeros(len(program.layers), np.int64)
-        for sums, layer in zip(self.sums[1:], program.layers.astype(int), strict=True):
-            bias, size = layer[kernel.BIAS], layer[kernel.OUT]
-            sums[:size] = program.biases[bias : bias + size]
-        self.first = np.zeros(len(machine.symbols), dtype)  # what the first step wrote
-        self.count = np.zeros(5, np.int64)
-        self.count[kernel.STATE] = machine.states.index(machine.initial)
-        self.blank = machine.symbols.index(machine.blank)
-        self.room(max(len(word), 1) + 16)
-        for cell, symbol in enumerate(map(machine.symbols.index, word) if len(word) else [-1]):
-            self.add(cell % 2**network.bits, cell, -1, symbol, max(symbol, 0))  # the blank is symbol 0
-        over = guarded and machine.initial in machine.halting
-        self.status = kernel.HALTED if over else kernel.LIMIT
+        network = program.network
+        self.network, self.word, self.guarded = network, word, guarded
+        self.reader = Reader(network, word)  # refuses a word that is too long
+        self.error: ArithmeticError | None = None
+        self.slow: Indexed | None = None
+        self.status = LIMIT
+        n, symbols = len(word), network.machine.symbols
+        found = Standing(
+            0, 0, network.initial(word).detach().cpu().numpy(), np.zeros(len(symbols)),
+            np.arange(max(n, 1), dtype=np.uint64), np.full(max(n, 1), -1), np.zeros((max(n, 1), len(symbols))),
+            np.arange(max(n, 1)), np.array([symbols.index(a) for a in word] or [0]),  # the blank is symbol 0
+        )  # fmt: skip
+        self.stand(found)
+
+    # Where it stands.
 
     @property
     def steps(self) -> int:
-        return int(self.count[self.program.kernel.STEP])
-
-    @property
-    def used(self) -> int:
-        return int(self.count[self.program.kernel.USED])
+        if self.slow is None:
+            return int(self.row[STEP])
+        return self.reader.now.step if self.guarded else self.slow.step
 
     @property
     def state(self) -> str:
-        return self.program.network.machine.states[self.count[self.program.kernel.STATE]]
+        if self.slow is not None:
+            return self.reader.now.state
+        bits, names = self.program.bits, self.network.machine.states
+        assert bits is not None
+        words = self.row[[bits.column + k for k in bits.part["st"]]].view(np.uint64).tolist()
+        return names[sum(word << 64 * k for k, word in enumerate(words)).bit_length() - 1]
 
     @property
     def head(self) -> int:
         """The cell of the head, as a guarded run has read it."""
-        return int(self.count[self.program.kernel.HEAD])
+        return int(self.row[HEAD]) if self.slow is None else self.reader.now.head
 
-    def room(self, size: int) -> None:
-        """Make room for so many cells."""
-        used, kernel = self.used, self.program.kernel
-        keys, slots = np.zeros(size, np.uint64), np.zeros((size, 4), np.int64)
-        wrote = np.zeros((size, len(self.first)), self.first.dtype)
-        if used:
-            keys[:used], slots[:used], wrote[:used] = self.keys[:used], self.slots[:used], self.wrote[:used]
-        self.keys, self.slots, self.wrote = keys, slots, wrote
-        self.table = np.zeros(1 << (2 * size - 1).bit_length(), np.uint64)
-        kernel.enter(used, self.table, keys)
+    @property
+    def used(self) -> int:
+        """The cells that are known: those of the word, and those visited."""
+        if self.slow is None:
+            return int(np.count_nonzero(self.index[:, CELL] != NOWHERE))
+        return len(self.reader.now.cells)
 
-    def add(self, key: int, *slot: int) -> None:
-        """Take a cell into the index: its position, and cell, last visit, symbol of the word and symbol there."""
-        place = self.program.kernel.find(np.uint64(key), self.table, self.keys)
-        self.keys[self.used], self.slots[self.used] = key, slot
-        self.table[place] = self.used + 1
-        self.count[self.program.kernel.USED] += 1
-
-    def advance(self, steps: int, record: np.ndarray | None = None) -> bool:
-        """So many more steps; false if the run is over."""
-        program, kernel = self.program, self.program.kernel
-        record = np.zeros((0, 0), program.dtype) if record is None else record
-        end, begun = self.steps + steps, self.steps
-        while self.status in (kernel.LIMIT, kernel.ROOM) and self.steps < end:
-            self.status = kernel.advance(
-                program.layers, program.heads, program.looks, program.inputs, program.weights, program.biases,
-                program.where, program.halting, self.blank, self.vectors_.ravel(), self.known.ravel(),
-                self.sums.ravel(), self.odd, np.uint64(program.widest), self.table, self.keys, self.slots, self.wrote,
-                self.first, self.count, min(end - self.steps, MAX_STEPS), self.guarded,
-                record[self.steps - begun :].ravel(), np.uint64(record.shape[-1]), program.recorded,
-            )  # fmt: skip
-            if self.status == kernel.ROOM:
-                self.room(2 * len(self.keys))
-        return self.status in (kernel.LIMIT, kernel.ROOM)
-
-    def raise_if_failed(self) -> None:
-        """Say why the loop has stopped, if it could not go on, as plain PyTorch would have said it."""
-        program, kernel = self.program, self.program.kernel
-        network = program.network
-        if self.status in (kernel.NOT_A_BIT, kernel.TIME, kernel.SEARCH):
-            refused(network, self.steps, self.vectors_[int(program.heads)])
-        if self.status == kernel.INFINITE:
-            raise infinite(self.steps)
-        if self.status <= kernel.ROOM:
-            return
-        reader = Reader(network, self.word)
-        reader.resume(self.steps - 1, int(self.count[kernel.HEAD]), self.tape(), {"cells": self.cells()})
-        with at_step(self.steps):
-            (reading,) = network.read_columns(torch.from_numpy(self.column.copy()).unsqueeze(0))
-        reader.enter(reading)
-        raise AssertionError(f"The compiled loop stopped with {self.status}, and the column is {reading}.")
-
-    def cells(self) -> dict[int, int]:
-        """The cells that are known, by position."""
-        kernel = self.program.kernel
-        pairs = zip(self.keys[: self.used].tolist(), self.slots[: self.used, kernel.CELL_OF].tolist(), strict=True)
-        return {key: cell for key, cell in pairs if cell != kernel.NOWHERE}
+    def standing(self) -> Standing:
+        """Where the run stands, for any engine."""
+        bits, network = self.program.bits, self.network
+        if self.slow is not None:
+            return self.slow.standing(self.reader, self.steps)
+        assert bits is not None
+        dtype = network._like.detach().cpu().numpy().dtype
+        known = ((self.index[:, CELL] != NOWHERE) | (self.index[:, LAST] >= 0)).nonzero()[0]
+        rows, size = self.index[known], bits.symbols
+        positions = (known.astype(np.uint64) + self.row[START : START + 1].view(np.uint64)) & np.uint64(bits.mask)
+        fits = [bits.fits[k] for k in bits.part["sym1"]]
+        whole = [fit._replace(start=fit.start - fits[0].start) for fit in fits]
+        marks = unpacked(rows[:, SYMBOLS + 2 * size :], whole, np.dtype(np.int64)).argmax(1)
+        return Standing(
+            self.steps, self.head, unpacked(self.row[bits.column :], bits.fits, dtype),
+            unpacked(self.row[WORDS : WORDS + size], whole, dtype), positions, rows[:, LAST].copy(),
+            unpacked(rows[:, SYMBOLS : SYMBOLS + size], whole, dtype), rows[:, CELL].copy(), marks,
+        )  # fmt: skip
 
     def tape(self) -> dict[int, str]:
         """What is written on the cells of the word and those visited so far."""
-        kernel, symbols = self.program.kernel, self.program.network.machine.symbols
-        rows = self.slots[: self.used][:, [kernel.CELL_OF, kernel.MARK]].tolist()
-        return {cell: symbols[mark] for cell, mark in rows if cell != kernel.NOWHERE}
+        return self.standing().tape(self.network.machine.symbols) if self.slow is None else self.reader.now.cells
+
+    def stand(self, found: Standing) -> None:
+        """Go on from there."""
+        self.slow = None
+        if self.program.bits is None or not self._take(self.program.bits, found):
+            self._hand_over(found)
+        if self.guarded:
+            self.status = HALTED if self.state in self.network.machine.halting else LIMIT
+
+    def _take(self, bits: BitProgram, found: Standing) -> bool:
+        """Put it into words, if all of it is bits; and the cells into a window around them."""
+        numbers = found.column, found.first, found.wrote
+        if not all(((part == 0) | (part == 1)).all() for part in numbers):
+            return False
+        fits = [bits.fits[k] for k in bits.part["sym1"]]
+        whole = [fit._replace(start=fit.start - fits[0].start) for fit in fits]
+        column, size = packed(found.column, bits.fits), bits.symbols
+        stamp = bits.part["pos1"][0]
+        for k, value in bits.fixed.items():
+            if column[k] != np.uint64(found.step & bits.mask if k == stamp else value):
+                return False
+        low, high = _span(found.positions, bits.bits)
+        everything = 2**bits.bits
+        room = high - low + 1 + 2 * MARGIN
+        start, room = (0, everything) if room >= everything else (low - MARGIN, room)
+        here = int(column[bits.part["pos2"][0]]) - start & bits.mask
+        if room > 64 * (len(found.positions) + MARGIN) or here >= room:
+            return False
+        self._window(bits, start, room)
+        at = ((found.positions - self.row[START : START + 1].view(np.uint64)) & np.uint64(bits.mask)).astype(np.int64)
+        self.index[at, LAST], self.index[at, CELL] = found.last, found.cells
+        self.index[at, SYMBOLS : SYMBOLS + size] = packed(found.wrote, whole).view(np.int64)
+        marks = np.zeros((len(at), fits[-1].start + fits[-1].size - fits[0].start))
+        marks[np.arange(len(at)), found.marks] = 1
+        self.index[at, SYMBOLS + 2 * size :] = packed(marks, whole).view(np.int64)
+        tape = self.network.encode(self.word).detach().cpu().numpy()
+        layout, n = self.network.layout, len(self.word)
+        cells = (np.arange(n, dtype=np.uint64) - self.row[START : START + 1].view(np.uint64)) & np.uint64(bits.mask)
+        written = packed(tape[:, layout.sym1.slice], whole).view(np.int64)
+        self.index[cells.astype(np.int64), SYMBOLS + size : SYMBOLS + 2 * size] = written
+        self.row[STEP], self.row[HEAD] = found.step, found.head
+        self.row[WORDS : WORDS + size] = packed(found.first, whole).view(np.int64)
+        self.row[bits.column :] = column.view(np.int64)
+        return True
+
+    def _window(self, bits: BitProgram, start: int, room: int) -> None:
+        """An empty index for so many positions from that one on, and the row that the code reads."""
+        machine = self.network.machine
+        self.row = np.zeros(bits.row_size, np.int64)
+        self.index = _cells(bits, room)
+        halting = np.array([state in machine.halting for state in machine.states])
+        fits = [bits.fits[k] for k in bits.part["st"]]
+        self.row[bits.halting : bits.column] = packed(halting, fits).view(np.int64)
+        self.row.view(np.uint64)[[START, SIZE]] = start & bits.mask, room
+        self.row[[INDEX, TABLES, LANE_TABLES]] = self.index.ctypes.data, bits.words.ctypes.data, bits.lanes.ctypes.data
+
+    def _grow(self, bits: BitProgram) -> bool:
+        """Make the window twice as large; false if a position is so far away that this does not help."""
+        n, start, everything = len(self.index), int(self.row[START : START + 1].view(np.uint64)[0]), 2**bits.bits
+        if n == everything:
+            return False
+        room = min(2 * n, everything)
+        before = (room - n) // 2
+        new = _cells(bits, room)
+        new[before : before + n] = self.index
+        self.index = new
+        self.row.view(np.uint64)[[START, SIZE]] = (start - before) & bits.mask, room
+        self.row[INDEX] = new.ctypes.data
+        return True
+
+    # Steps.
+
+    def advance(self, steps: int) -> bool:
+        """So many more steps; false if the run is over."""
+        end = self.steps + steps
+        while self.status == LIMIT and self.error is None and self.steps < end:
+            if self.slow is not None:
+                self._by_index(end - self.steps)
+            else:
+                self._by_code(min(end - self.steps, MAX_STEPS), self.program.code())
+        return self.status == LIMIT and self.error is None
+
+    def _by_code(self, steps: int, code: Callable[[int, int], int]) -> int:
+        """Steps in machine code; how many were made."""
+        self.row[LEFT] = 0
+        made = steps - code(self.row.ctypes.data, steps)
+        self.after(made)
+        return made
+
+    def after(self, made: int) -> None:
+        """What is to be done after a call of the code made so many steps."""
+        bits = self.program.bits
+        assert bits is not None
+        if self.row[LEFT] == WINDOW and (made or not self._far(bits)) and self._grow(bits):
+            return
+        if self.row[LEFT]:
+            self._hand_over(self.standing())
+        elif self.guarded and self.state in self.network.machine.halting:
+            self.status = HALTED
+
+    def _far(self, bits: BitProgram) -> bool:
+        """Whether the window was just made larger, and that did not help."""
+        far, self._grown = getattr(self, "_grown", None) == self.steps, self.steps
+        return far
+
+    def _hand_over(self, found: Standing) -> None:
+        """Go on by the index."""
+        machine = self.network.machine
+        self.slow = Indexed(self.network, self.word)
+        self.slow.stand(found)
+        self.reader.notes = found.notes()
+        on = (found.column[self.network.layout.st.slice] > 0.5).nonzero()[0]
+        state = machine.states[on[0]] if len(on) else machine.initial
+        self.reader.now = Configuration(found.step, state, found.head, found.tape(machine.symbols), machine.blank)
+        self._columns = self.slow.columns()
+
+    def _by_index(self, steps: int) -> None:
+        reader = self.reader
+        assert self.slow is not None
+        try:
+            for _ in range(steps):
+                before = self.slow.column, self.slow.step, self.slow.beta
+                column = next(self._columns)
+                if not self.guarded:
+                    continue
+                with at_step(reader.now.step + 1):
+                    (reading,) = self.network.read_columns(column)
+                if not reader.enter(reading):
+                    self.slow.column, self.slow.step, self.slow.beta = before  # the machine has made no step
+                    self.status = JAMMED
+                    return
+                if not reader.running:
+                    self.status = HALTED
+                    return
+        except ArithmeticError as error:
+            self.error = error
+
+    def raise_if_failed(self) -> None:
+        """Say why the run could not go on, if that is so, in the words of plain PyTorch."""
+        if self.error is not None:
+            raise self.error
+
+    # Vectors.
 
     def columns(self) -> Iterator[Tensor]:
         """The columns after each step, many at a time. Shape: ``(many, w)``."""
-        for record in self._recorded():
-            width = self.program.widths[0]
-            columns = np.concatenate([record[1:, :width], self.column[None]])
-            yield torch.from_numpy(columns.copy())
+        for vectors in self._recorded():
+            last = vectors[list(vectors)[-1]]
+            beta = [self.network.beta(self.steps - len(last) + k + 1) for k in range(len(last))]
+            yield last + torch.stack(beta).to(last)
+        assert self.slow is not None
+        yield from self._columns
 
     def vectors(self) -> Iterator[dict[str, Tensor]]:
         """For each step every vector, by the name of the module that it leaves."""
-        names = ("column", *self.program.network.pipeline)
-        for record in self._recorded():
-            for row in torch.from_numpy(record.copy()):
-                yield dict(zip(names, row.split(self.program.widths), strict=True))
+        for vectors in self._recorded():
+            for k in range(len(vectors["column"])):
+                yield {name: rows[k] for name, rows in vectors.items()}
+        assert self.slow is not None
+        yield from self.slow.vectors()
 
-    def _recorded(self) -> Iterator[np.ndarray]:
-        record = np.zeros((ROWS, sum(self.program.widths)), self.program.dtype)
-        while True:
-            begun = self.steps
-            self.advance(ROWS, record)
-            if self.steps > begun:
-                yield record[: self.steps - begun]
-            self.raise_if_failed()
+    def _recorded(self) -> Iterator[dict[str, Tensor]]:
+        """The vectors of many steps at a time, as long as there is code for them."""
+        bits = self.program.bits
+        if bits is None:
+            return
+        record = np.zeros((ROWS, bits.recorded), np.int64)
+        while self.slow is None:
+            self.row[RECORD] = record.ctypes.data
+            if made := self._by_code(ROWS, self.program.code(recording=True)):
+                yield self._named(bits, record[:made])
+
+    def _named(self, bits: BitProgram, record: np.ndarray) -> dict[str, Tensor]:
+        """Words as vectors; those between the heads differ in what the heads have found so far."""
+        dtype = self.network._like.detach().cpu().numpy().dtype
+        split = np.split(record, np.cumsum([len(fits) for fits in bits.vectors])[:-1], axis=1)
+        k = len(bits.before)
+        words = dict(
+            zip(["column", *(name for name, _ in bits.before)], zip(split, bits.vectors, strict=True), strict=False)
+        )
+        y, after = split[k].copy(), split[k + 1]
+        for name in bits.heads:
+            slice_, at_least = {"visited": ("scr4", 0), "last": ("scr1", 0), "initial": ("scr2", 0)}.get(
+                name, ("scr3", int(name.removeprefix("search")) if name.startswith("search") else 0)
+            )
+            for part in bits.part[slice_]:
+                y[:, part] = after[:, part] & np.int64(-1 << at_least)
+            words[name] = (y.copy(), bits.fits)
+        words |= zip(
+            (name for name, _ in bits.after), zip(split[k + 2 :], bits.vectors[k + 2 :], strict=True), strict=True
+        )
+        return {name: torch.from_numpy(unpacked(*each, dtype)) for name, each in words.items()}
+
+
+def packed(numbers: np.ndarray, fits: Sequence[Fits]) -> np.ndarray:
+    """Bits as words. Shape: ``(…, w)`` to ``(…, words)``."""
+    powers = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    on = numbers != 0
+    return np.stack([(on[..., f.slice] * powers[: f.size]).sum(-1, dtype=np.uint64) for f in fits], axis=-1)
+
+
+def unpacked(words: np.ndarray, fits: Sequence[Fits], dtype: np.dtype) -> np.ndarray:
+    """Words as bits. Shape: ``(…, words)`` to ``(…, w)``."""
+    found = np.zeros((*words.shape[:-1], fits[-1].start + fits[-1].size), dtype)
+    for k, f in enumerate(fits):
+        found[..., f.slice] = words[..., k, None].view(np.uint64) >> np.arange(f.size, dtype=np.uint64) & np.uint64(1)
+    return found
+
+
+def _cells(bits: BitProgram, room: int) -> np.ndarray:
+    """Rows of an index for positions where nothing has been."""
+    rows = np.zeros((room, bits.stride), np.int64)
+    rows[:, LAST], rows[:, CELL], rows[:, SYMBOLS + 2 * bits.symbols] = -1, NOWHERE, 1  # the blank is symbol 0
+    return rows
+
+
+def _heads(network: WCM21) -> list[str]:
+    return [name for name, module in network.pipeline.items() if isinstance(module, Attention)]
+
+
+def _span(positions: np.ndarray, bits: int) -> tuple[int, int]:
+    """The least and the greatest of positions, as cells near 0."""
+    shift = np.int64(64 - bits)
+    near = positions.view(np.int64) << shift >> shift
+    return int(near.min()), int(near.max())

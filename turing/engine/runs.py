@@ -9,20 +9,24 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from turing import arguments
-from turing.construction import Reader, Reading, _of_batch, at_step
+from turing.construction import Reader, Reading, _of_batch, _together, at_step
 from turing.engine.checkpoint import restore, store
+from turing.engine.history import LAST_VISIT, History
 from turing.engine.index import Refusal, check_heads, digits, exact_in_any_order
 from turing.engine.indexed import Indexed
-from turing.engine.native import Native, Program
+from turing.engine.native import JAMMED, Native, Program
+from turing.engine.stacks import CONSTRUCTIONS as STACKS
+from turing.engine.stacks import Stacks
 from turing.machine import Configuration, Run
 from turing.progress import bar, ctrl_c
 from turing.wcm import WCM21
@@ -30,70 +34,151 @@ from turing.wcm import WCM21
 __all__ = ["IndexedEngine", "NativeEngine", "run_batch"]
 
 INTERVAL = 0.1  # seconds between two looks at Ctrl-C
-CHUNK = 100_000  # steps between them in a batch
+CHUNK, FEW = 5_000_000, 1_000  # steps between them in a batch, in code and by the index
 PAUSE = 60  # seconds between checkpoints
 
 
 class IndexedEngine:
-    """``engine="indexed"``: eager PyTorch with an index in place of the heads.
+    """``engine="indexed"``: plain evaluation with an index in place of the heads, of :class:`turing.engine.Indexed` for
+    WCM21, and of :class:`turing.engine.History` for networks in exact arithmetic that find cells by numbers.
 
     What the methods take and give is said by :class:`turing.construction.Engine`.
 
     Chapter: :doc:`/book/how-fast`.
     """
 
-    constructions = (WCM21.construction,)
+    constructions: tuple[str, ...] = (WCM21.construction, *LAST_VISIT)
 
-    def start(self, network: WCM21) -> Callable[[Sequence[str]], Indexed | Native]:
+    def start(self, network: Any) -> Callable[[Sequence[str]], Any]:
         """What makes a run of a word."""
-        return partial(Indexed, network)
+        return partial(History if network.construction in LAST_VISIT else Indexed, network)
 
     def run(
         self,
-        network: WCM21,
+        network: Any,
         word: Iterable[str],
         max_steps: int | None = None,
         check: bool = False,
         progress: bool | None = None,
+        checkpoint: str | Path | None = None,
+        cells: int | None = None,
     ) -> Run:
         """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
 
         ``check`` scans all columns besides, as plain attention does, and raises where a number differs. ``progress``
-        shows a bar; by default a long run on a terminal has one.
+        shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file that is written first, every
+        minute and at the end; a run for which it is there goes on from it, whichever engine wrote it. With ``cells``, a
+        run stops, as at a limit, soon after its tape has grown to more of them.
 
         Chapter: :doc:`/book/how-fast`.
         """
         word, limit = arguments.word(word), network._limit(max_steps)
+        long = checkpoint is not None or cells is not None
+        if long and (check or network.construction != WCM21.construction):
+            why = "without check, and check=True was given" if check else f"of wcm21; this is {network.construction}"
+            raise ValueError(f"checkpoint and cells are for a run {why}.")
+        if check and network.construction in STACKS:
+            raise ValueError(f"check is for networks with heads; this is {network.construction}. Take turing.verify.")
+        if network.construction in STACKS:
+            return self._on_stacks(network, word, limit, progress)
+        if check or network.construction != WCM21.construction:
+            return self._followed(network, word, limit, check, progress)
+        room = math.inf if cells is None else arguments.integer("cells", cells, 0)
+        native = Native(self.program(network), word, guarded=True)
+        if checkpoint is not None and not Path(checkpoint).exists():
+            store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
+        elif checkpoint is not None:
+            restore(native, checkpoint)
+            if native.steps > limit:
+                raise ValueError(
+                    f"{Path(checkpoint).name} stands at step {native.steps:,}, and max_steps = {limit:,} was given."
+                )
+        chunk, saved = 1_000, time.monotonic()
+        with bar(limit, native.steps, progress) as shown, ctrl_c() as pressed:
+            running = native.advance(0)  # a checkpoint may be of a run that is over
+            if cells is not None and native.used > room and native.steps < limit:
+                ahead = Native(native.program, word, guarded=True)  # it may have jammed, which a step would show
+                ahead.stand(native.standing())
+                running = ahead.advance(1) or ahead.steps > native.steps
+                native = native if running else ahead
+            while running and native.steps < limit and (cells is None or native.used <= room) and not pressed:
+                begun, before = time.monotonic(), native.steps
+                running = native.advance(min(chunk, limit - before))
+                shown.update(native.steps - before)
+                took = time.monotonic() - begun
+                chunk = max(1_000, int(chunk * min(2, INTERVAL / max(took, 1e-9))))
+                if checkpoint is not None and running and time.monotonic() - saved > PAUSE:
+                    store(native, checkpoint)
+                    saved = time.monotonic()
+        native.raise_if_failed()
+        if checkpoint is not None:
+            store(native, checkpoint)
+        stopped = running and cells is not None and native.used > room
+        return _ended(native, native.steps if stopped else limit, self)
+
+    def program(self, network: WCM21) -> Program:
+        """How runs of WCM21 are made."""
+        return Program(network, generate=False)
+
+    def _on_stacks(self, network: Any, word: Sequence[str], limit: int, progress: bool | None) -> Run:
+        """A run of an exact network of stacks."""
+        run, running = Stacks(network, word), True
         with bar(limit, show=progress) as shown, ctrl_c() as pressed:
-            for now in self._configurations(network, word, limit, check):
+            while running and (step := run.reader.now.step) < limit and not pressed:
+                running = run.advance(min(FEW, limit - step))
+                shown.update(run.reader.now.step - step)
+        now = run.reader.now
+        again = partial(self.trace, network, word, now.step)
+        found = network.machine._run(now.cells, now.state, now.head, now.step, run.reader.jammed, again)
+        found = replace(found, micro_steps=run.passes - run.reader.jammed)
+        return replace(found, status="interrupted") if found.status == "limit" and now.step < limit else found
+
+    def _followed(self, network: Any, word: Sequence[str], limit: int, check: bool, progress: bool | None) -> Run:
+        """A run of which every column is looked at here."""
+        with bar(limit, show=progress) as shown, ctrl_c() as pressed:
+            for now, passes in self._configurations(network, word, limit, check):  # noqa: B007  # of the last one
                 shown.update(now.step > 0)
                 if pressed:
                     break
         again = partial(self.trace, network, word, now.step)
         run = network.machine._run(now.cells, now.state, now.head, now.step, now.step < limit, again)
-        return replace(run, status="interrupted") if pressed and run.status == "jammed" else run
+        interrupted = pressed and run.status == "jammed"
+        return replace(run, status="interrupted" if interrupted else run.status, micro_steps=passes)
 
-    def trace(self, network: WCM21, word: Iterable[str], max_steps: int | None = None) -> Iterator[Configuration]:
+    def trace(self, network: Any, word: Iterable[str], max_steps: int | None = None) -> Iterator[Configuration]:
         """The configurations of a run, one by one.
 
         Chapter: :doc:`/book/how-fast`.
         """
         word = arguments.word(word)
         network.machine.tape(word)
-        return self._configurations(network, word, network._limit(max_steps))
+        return (now for now, _ in self._configurations(network, word, network._limit(max_steps)))
 
     def _configurations(
-        self, network: WCM21, word: Sequence[str], limit: int, check: bool = False
-    ) -> Iterator[Configuration]:
+        self, network: Any, word: Sequence[str], limit: int, check: bool = False
+    ) -> Iterator[tuple[Configuration, int]]:
+        """The configurations of a run, each with the number of passes so far."""
         reader = Reader(network, word)
-        yield reader.now
+        if network.construction in STACKS:
+            run, running = Stacks(network, word), True
+            yield run.reader.now, 0
+            while running and run.reader.now.step < limit:
+                before = run.reader.now.step
+                running = run.advance(1)
+                if run.reader.now.step > before:
+                    yield run.reader.now, run.passes
+            return
+        if network.construction in LAST_VISIT:
+            yield from network._follow(reader, limit, History(network, word, check).step)
+            return
+        yield reader.now, 0
         if not reader.running:
             return
         columns = self._checked(network, word, limit) if check else self.start(network)(word).columns()
         while reader.running and reader.now.step < limit:
             for reading in _readings(network, next(columns), reader.now.step + 1):
                 if reader.enter(reading):
-                    yield reader.now
+                    yield reader.now, reader.now.step
                 if not reader.running or reader.now.step == limit:
                     return
 
@@ -121,19 +206,19 @@ class IndexedEngine:
             yield (list(ours.values())[-1] + network.beta(step)).unsqueeze(0)
 
     def vectors(
-        self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None
-    ) -> Iterator[dict[str, Tensor]]:
+        self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None
+    ) -> Iterator[dict[str, Any]]:
         """For each step on several words, every vector by the name of the module that it leaves.
 
         Chapter: :doc:`/book/how-fast`.
         """
         start = self.start(network)
         runs = [start(word).vectors() for word in words]
-        for _ in range(network._limit(max_steps)):
+        for _ in range(network.max_passes(words, network._limit(max_steps))):
             found = [_next(run, word, len(words) > 1) for run, word in zip(runs, words, strict=True)]
-            yield {name: torch.stack([row[name] for row in found]) for name in found[0]}
+            yield {name: _together([row[name] for row in found]) for name in found[0]}
 
-    def run_batch(self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
+    def run_batch(self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
         """Run a network on many words, one after the other.
 
         Chapter: :doc:`/book/how-fast`.
@@ -146,78 +231,45 @@ class IndexedEngine:
 
 
 class NativeEngine(IndexedEngine):
-    """``engine="native"``: a compiled loop with an index in place of the heads.
+    """``engine="native"``: machine code made of the weights, with an index in place of the heads.
 
     What the methods take and give is said by :class:`turing.construction.Engine`.
 
     Chapter: :doc:`/book/how-fast`.
     """
 
-    def start(self, network: WCM21) -> Callable[[Sequence[str]], Indexed | Native]:
+    constructions = (WCM21.construction, *STACKS)
+
+    def start(self, network: Any) -> Callable[[Sequence[str]], Any]:
         """What makes a run of a word."""
-        return partial(Native, Program(network))
+        return partial(Stacks, network) if network.construction in STACKS else partial(Native, self.program(network))
 
-    def run(
-        self,
-        network: WCM21,
-        word: Iterable[str],
-        max_steps: int | None = None,
-        check: bool = False,
-        progress: bool | None = None,
-        checkpoint: str | Path | None = None,
-        cells: int | None = None,
-    ) -> Run:
-        """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
+    def program(self, network: WCM21) -> Program:
+        """The code of a network."""
+        return Program(network)
 
-        ``check`` and ``progress`` are those of :meth:`IndexedEngine.run`. ``checkpoint`` is a file that is written
-        first, every minute and at the end; a run for which it is there goes on from it. With ``cells``, a run stops,
-        as at a limit, soon after its tape has grown to more of them.
+    def run_batch(
+        self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None, threads: int | None = None
+    ) -> list[Run]:
+        """Run a network on many words: WCM21 on many at once.
 
         Chapter: :doc:`/book/how-fast`.
         """
-        if check and (checkpoint is not None or cells is not None):
-            raise ValueError("checkpoint and cells are for a run without check, and check=True was given.")
-        if check:
-            return super().run(network, word, max_steps, check, progress)
-        limit, room = network._limit(max_steps), math.inf if cells is None else arguments.integer("cells", cells, 0)
-        native = Native(network, arguments.word(word), guarded=True)
-        if checkpoint is not None and not Path(checkpoint).exists():
-            store(native, checkpoint)  # a place that cannot be written to is known now, not at the end
-        elif checkpoint is not None:
-            restore(native, checkpoint)
-            if native.steps > limit:
-                raise ValueError(
-                    f"{Path(checkpoint).name} stands at step {native.steps:,}, and max_steps = {limit:,} was given."
-                )
-        chunk, saved = 1_000, time.monotonic()
-        with bar(limit, native.steps, progress) as shown, ctrl_c() as pressed:
-            running = native.advance(0)  # a checkpoint may be of a run that is over
-            while running and native.steps < limit and native.used <= room and not pressed:
-                begun, before = time.monotonic(), native.steps
-                running = native.advance(min(chunk, limit - before))
-                shown.update(native.steps - before)
-                took = time.monotonic() - begun
-                chunk = max(1_000, int(chunk * min(2, INTERVAL / max(took, 1e-9))))
-                if checkpoint is not None and running and time.monotonic() - saved > PAUSE:
-                    store(native, checkpoint)
-                    saved = time.monotonic()
-        native.raise_if_failed()
-        if checkpoint is not None:
-            store(native, checkpoint)
-        return _ended(native, native.steps if running and native.used > room else limit)
-
-    def run_batch(self, network: WCM21, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
-        """Run a network on many words at once, on all processors.
-
-        Chapter: :doc:`/book/how-fast`.
-        """
-        return run_batch(network, words, max_steps)
+        if network.construction in STACKS:
+            return super().run_batch(network, words, max_steps)
+        return run_batch(network, words, max_steps, threads)
 
 
 def run_batch(
-    networks: WCM21 | Iterable[WCM21], words: Iterable[Iterable[str]], max_steps: int | None = None
+    networks: WCM21 | Iterable[WCM21],
+    words: Iterable[Iterable[str]],
+    max_steps: int | None = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> list[Run]:
-    """Many runs at once, in compiled loops on all processors: a network on many words, or one network for each word.
+    """Many runs at once: a network on many words, or one network for each word. On so many threads, as many as there
+    are processors unless given; or by any executor of ``concurrent.futures``, of processes or of machines too, which
+    then gets one run at a time.
 
     Ctrl-C ends them all, and what was done so far is returned.
 
@@ -230,31 +282,41 @@ def run_batch(
             f"run_batch takes one network, or one for each word: {len(networks)} networks and {len(words)} words were "
             f"given."
         )
+    if executor is not None:
+        engine, of_word = NativeEngine(), networks * len(words) if single else networks
+        jobs = [executor.submit(engine.run, *each, max_steps) for each in zip(of_word, words, strict=True)]
+        found = []
+        for number, job in enumerate(jobs):
+            with _of_batch(number):
+                found.append(job.result())
+        return found
+    workers = os.cpu_count() if threads is None else arguments.integer("threads", threads, 1)
     programs = [Program(network) for network in networks] * (len(words) if single else 1)
     limits, runs = [program.network._limit(max_steps) for program in programs], []
     for number, (program, word) in enumerate(zip(programs, words, strict=True)):
         with _of_batch(number):
             runs.append(Native(program, word, guarded=True))
-    with ctrl_c() as pressed, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ctrl_c() as pressed, ThreadPoolExecutor(workers) as pool:
         list(pool.map(partial(_advance, pressed), runs, limits))
     for number, native in enumerate(runs):
         with _of_batch(number):
             native.raise_if_failed()
-    return [_ended(native, limit) for native, limit in zip(runs, limits, strict=True)]
+    return [_ended(native, limit, NativeEngine()) for native, limit in zip(runs, limits, strict=True)]
 
 
 def _advance(pressed: list[int], native: Native, limit: int) -> None:
     """To the end of a run, or as far as it comes before Ctrl-C."""
     running = True
     while running and native.steps < limit and not pressed:
-        running = native.advance(min(CHUNK, limit - native.steps))
+        running = native.advance(min(CHUNK if native.slow is None else FEW, limit - native.steps))
 
 
-def _ended(native: Native, limit: int) -> Run:
-    network, kernel, steps = native.program.network, native.program.kernel, native.steps
-    jammed, head = native.status == kernel.JAMMED and steps < limit, native.head
-    again = partial(NativeEngine().trace, network, native.word, steps)
+def _ended(native: Native, limit: int, engine: IndexedEngine) -> Run:
+    network, steps = native.network, native.steps
+    jammed, head = native.status == JAMMED and steps < limit, native.head
+    again = partial(engine.trace, network, native.word, steps)
     run = network.machine._run(native.tape(), native.state, head, steps, jammed, again)
+    run = replace(run, micro_steps=steps)
     return replace(run, status="interrupted") if run.status == "limit" and steps < limit else run
 
 

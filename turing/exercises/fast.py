@@ -9,7 +9,7 @@ from numbers import Real
 from random import Random
 
 from turing.exercises import Wrong
-from turing.exercises.cantor import _called, _function
+from turing.exercises.functions import called, given_function
 from turing.exercises.weights import WeightPuzzle, _short_repr, bits
 from turing.layout import Layout
 from turing.zoo import zoo
@@ -30,7 +30,7 @@ def folded(det: str, p0: int, p1: int) -> tuple[int, int]:
 
 def keep_sums(answer: object) -> str:
     """A function that updates the sums of a layer, and reads only the weights of the inputs that have changed."""
-    update = _function(answer, "sums, column, before and after")
+    update = given_function(answer, "sums, column, before and after")
     pairs = list(product(product((0, 1), repeat=3), repeat=2))
     for before, after in pairs:
         _update(update, MATRIX, BIAS, before, after)
@@ -52,7 +52,7 @@ def _update(update: Callable, W: list[list[int]], b: list[int], before: Sequence
         read.append(j)
         return [row[j] for row in W]
 
-    found = _called(update, where, _sums(W, b, before), column, list(before), list(after))
+    found = called(update, where, _sums(W, b, before), column, list(before), list(after))
     expected, changed = _sums(W, b, after), sum(map(int.__ne__, before, after))
     if not isinstance(found, (list, tuple)) or list(found) != expected:
         raise Wrong(f"{where} your function gives {_short_repr(found)}; {_short_repr(expected)} was expected.")
@@ -82,11 +82,11 @@ def per_key(size: int) -> int:
 
 def whole_run(answer: object) -> str:
     """A function of L and T: the multiply–adds for all scores in a run of T steps that keeps every column."""
-    total = _function(answer, "the bits L and the steps T")
+    total = given_function(answer, "the bits L and the steps T")
     for size, steps in SIZES:
         expected = per_key(size) * sum(range(2, steps + 2))
         where = f"For L={size} T={steps}"
-        found = _called(total, where, size, steps)
+        found = called(total, where, size, steps)
         if isinstance(found, bool) or not isinstance(found, Real) or found != expected:
             raise Wrong(f"{where} your function gives {_short_repr(found)}; {expected} was expected.")
     return f"{len(SIZES)} networks, up to {SIZES[-1][1]:,} steps"
@@ -110,11 +110,11 @@ def _averaged(put: Callable, ask: Callable, values: Sequence[int]) -> None:
 
     where, entry = f"For values={_bits(values[:9])}{'…' if len(values) > 9 else ''}", None
     for value in values:
-        entry = _called(put, where, entry, value)
+        entry = called(put, where, entry, value)
     parts = entry if isinstance(entry, (list, tuple)) else [entry]
     if len(parts) > 2 or not all(isinstance(part, Real) for part in parts):
         raise Wrong(f"{where} your entry is {_short_repr(entry)}; at most two numbers were asked for.")
-    found = _called(ask, where, entry)
+    found = called(ask, where, entry)
     expected = ratio(torch.zeros(1, len(values)), torch.tensor(values, dtype=torch.float32)[:, None])
     if isinstance(found, bool) or not isinstance(found, Real) or torch.tensor(float(found)) != expected:
         raise Wrong(f"{where} your index gives {_short_repr(found)}, and attention gives {expected.item():.7g}.")
@@ -122,13 +122,13 @@ def _averaged(put: Callable, ask: Callable, values: Sequence[int]) -> None:
 
 def first_index(answer: object) -> str:
     """What heads that look for the first visit find, from what is kept for each cell."""
-    follow = _function(answer, "the columns and the number of bits")
+    follow = given_function(answer, "the columns and the number of bits")
     tried = 0
     for size, lengths in ((1, (1, 2)), (2, (1, 2, 3, 4))):
         for columns in (c for n in lengths for c in product(product((0, 1), "ab", (0, 1)), repeat=n)):
             named = " ".join(f"{own}{wrote}{asked}" for own, wrote, asked in columns)
             where = f"For bits={size} columns={named}"
-            found = _called(follow, where, list(columns), size)
+            found = called(follow, where, list(columns), size)
             if not isinstance(found, (list, tuple)) or len(found) != len(columns):
                 raise Wrong(
                     f"{where} your function gives {_short_repr(found)}; "
@@ -156,7 +156,12 @@ def searched(columns: Sequence[Column], size: int) -> list[Found]:
 
 EXERCISES = {
     "folded_carry": WeightPuzzle(
-        Layout(det=list(MOVES), p0=1, p1=1), bits("carry borrow"), folded, hidden=(), most_layers=1
+        Layout(det=list(MOVES), p0=1, p1=1),
+        bits("carry borrow"),
+        folded,
+        hidden=(),
+        most_layers=1,
+        best=[([[1, 0, 0, 1, 1, 1], [0, 1, 1, 0, -1, -1]], [-2, 0])],
     ),
     "keep_sums": keep_sums,
     "whole_run": whole_run,
