@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from turing.arguments import count
 from turing.exercises import Wrong
 from turing.exercises.machines import words
-from turing.exercises.weights import WeightPuzzle, _short_repr, bits, numbers
+from turing.exercises.weights import LITERALS, WeightPuzzle, _short_repr, bits, numbers
 from turing.machine import TuringMachine
 from turing.zoo import zoo
 
@@ -196,6 +196,8 @@ EXERCISES = {
         lambda seen, on: (seen, int(on > seen), int(not seen and not on)),
         hidden=(),
         most_layers=1,
+        best=[([[1, 0], [-1, 1], [-1, -1]], [0, 0, 1])],
+        proof=LITERALS,
     ),
     "changed_rule": changed_rule,
     "short_assembly": short_assembly,

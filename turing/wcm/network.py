@@ -17,10 +17,12 @@ from turing.layout import Layout, state_vector
 from turing.machine import Configuration, TuringMachine
 from turing.wcm import lookahead, pipeline
 from turing.wcm.pipeline import BinarySearchStep, GetInitialSymbol, GetLastWrittenSymbol, IndicateVisitedPosition
+from turing.wcm.restoring import FEEDBACKS, after_column, before_heads, numbers, with_restored
 
 __all__ = ["WCM21", "CapacityError"]
 
 ADDERS = {"ripple": pipeline, "lookahead": lookahead}  # the modules before and after the heads
+FEEDBACK: dict[str, Any] = {"restoring": False, "feedback": "analog"}  # the paper's; other choices are options
 MAX_BITS = 64  # a slip of the finger should not fill the memory
 STEPS = {"torch": 1_000, "indexed": 1_000_000, "native": 100_000_000}  # to compile for, unless a run says otherwise
 UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of them
@@ -40,7 +42,9 @@ class WCM21(Construction):
     ``T`` is the maximal number of steps of a run. ``bits`` is the number L of position bits, ⌈log₂ T⌉ unless given;
     with a word of n cells, max(n, 1) + T ≤ 2^L is enough for T steps. ``kappa`` and ``average`` are those of
     :class:`turing.attention.Attention`. ``adder`` is ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU
-    layers a step (:mod:`turing.wcm.lookahead`). ``pipeline`` holds the modules by name, in the order in which they
+    layers a step (:mod:`turing.wcm.lookahead`). ``restoring`` puts restoring layers before the heads and after each
+    column, and ``feedback`` is ``"analog"``, a column fed back as it is, or ``"token"``, read and encoded anew
+    (:mod:`turing.wcm.restoring`). ``pipeline`` holds the modules by name, in the order in which they
     work.
 
     >>> import turing
@@ -63,25 +67,37 @@ class WCM21(Construction):
         kappa: float = KAPPA,
         average: str = "ratio",
         adder: str = "ripple",
+        restoring: bool = False,
+        feedback: str = "analog",
     ):
         super().__init__()
         T = _plain(T)
         self.machine, self.T, self.bits = machine, T, _bits(machine, T, _plain(bits))
         if not isinstance(adder, str) or adder not in ADDERS:
             raise ValueError(f"An adder is one of {', '.join(ADDERS)}, and {adder!r} was given.")
+        if not isinstance(restoring, bool) or feedback not in FEEDBACKS:
+            raise ValueError(
+                f"restoring is True or False, and feedback one of {', '.join(FEEDBACKS)}; "
+                f"restoring={restoring!r} and feedback={feedback!r} were given."
+            )
         self.layout = layout = state_vector(machine, self.bits)
         size = ADDERS[adder].numbers(machine, layout) + _numbers_of_heads(machine, layout)
+        size += numbers(layout, restoring, feedback)
         arguments.network_size(repr(machine), f"in wcm21 with {adder} adder", size)
         self.options = {"T": T, "bits": self.bits, "kappa": kappa, "average": average, "adder": adder}
+        more = {"restoring": restoring, "feedback": feedback}
+        self.options |= {name: more[name] for name, usual in FEEDBACK.items() if more[name] != usual}
         options: dict[str, Any] = {"kappa": kappa, "average": average}
         self.pipeline = nn.ModuleDict(
             {
                 **ADDERS[adder].pre_attention(machine, layout),
+                **before_heads(layout, restoring),
                 "visited": IndicateVisitedPosition(layout, **options),
                 **{f"search{j}": BinarySearchStep(layout, j, **options) for j in reversed(range(self.bits))},
                 "last": GetLastWrittenSymbol(layout, **options),
                 "initial": GetInitialSymbol(layout, **options),
                 **ADDERS[adder].post_attention(machine, layout),
+                **after_column(layout, restoring, feedback),
             }
         )
 
@@ -177,8 +193,9 @@ class WCM21(Construction):
         """
         self.same_names(machine)
         specification = ADDERS[self.options["adder"]].specification
+        more = FEEDBACK | {name: self.options[name] for name in FEEDBACK if name in self.options}
         for number, step in enumerate(specification(machine, self.bits, word, self._limit(max_steps)), start=1):
-            yield Expectation(number, {name: dict.fromkeys(ones, 1.0) for name, ones in step.items()})
+            yield Expectation(number, with_restored(step, self.layout, **more))
 
     @classmethod
     def options_for(
@@ -188,6 +205,7 @@ class WCM21(Construction):
         max_steps: int | None = None,
         engine: str | None = None,
         resumable: bool = False,
+        cells: range | None = None,
     ) -> dict[str, Any]:
         """T for the steps of a run, bits so that no two cells have the same position, and an adder for the engine."""
         usual = STEPS.get(engine or "torch", STEPS["torch"])
@@ -197,6 +215,19 @@ class WCM21(Construction):
         if word is not None and "bits" not in given:
             options["bits"] = min((options["T"] + max(len(word), 1) - 1).bit_length(), MAX_BITS)
         return options
+
+    def kept(self, state: State) -> list[tuple[str, int]]:
+        """The column of the last write on the cell; the row of the word, if there was none.
+
+        Chapter: :doc:`/book/table`.
+        """
+        rows = state.tape.shape[-2]
+        if not state.passes:
+            return [("initial", 0)] if rows else []
+        if state.vectors["visited"][..., self.layout.scr4["visited"]].item() > 0.5:
+            return [("last", self._looks_at(state, "last"))]
+        row = self._looks_at(state, "initial")
+        return [("initial", row)] if row < rows else []
 
     def detectors(self) -> list[dict[str, Any]]:
         """The place of the detector of each rule: of its state and symbol.
@@ -216,7 +247,9 @@ class WCM21(Construction):
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""
         steps, bits = arguments.count(self.T, "step"), arguments.count(self.bits, "position bit")
-        return super().about() | {"network": f"wcm21 for {steps}, {bits}, {self.options['adder']} adder"}
+        more = ", restoring" if self.options.get("restoring") else ""
+        more += ", token feedback" if self.options.get("feedback") == "token" else ""
+        return super().about() | {"network": f"wcm21 for {steps}, {bits}, {self.options['adder']} adder{more}"}
 
     @property
     def wide(self) -> Layout:

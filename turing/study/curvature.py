@@ -1,0 +1,108 @@
+"""How a loss bends around a network: by what autograd says, and by what is measured.
+
+At the weights that were built many ReLUs stand exactly at their kink. Autograd takes 0 for the derivative there, and so
+leaves out what the loss does on the other side.
+
+Chapter: :doc:`/book/break-restore-train`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from turing.construction import Construction
+from turing.study.perturbations import normal
+
+__all__ = ["Bend", "along", "bend", "direction", "kinks"]
+
+Directions = dict[str, Tensor]
+
+
+class Bend(NamedTuple):
+    """Half of the second derivative of a loss along a direction: by autograd, and measured on either side.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    autograd: float
+    forward: float
+    backward: float
+
+
+def direction(network: Construction, seed: int, module: str | None = None) -> Directions:
+    """A normal random direction for all parameters, or for those of one module.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    found, start = {}, 0
+    for name, numbers in network.named_parameters():
+        if module is None or name.startswith(f"pipeline.{module}."):
+            noise = torch.from_numpy(normal(seed, start, numbers.numel())).view(numbers.shape)
+            found[name] = noise.to(numbers.dtype)
+        start += numbers.numel()
+    return found
+
+
+@torch.no_grad()
+def along(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float) -> float:
+    """The loss at some distance along a direction; the network is the same afterwards.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    parameters = dict(network.named_parameters())
+    before = {name: parameters[name].detach().clone() for name in way}
+    try:
+        for name, step in way.items():
+            parameters[name].add_(step, alpha=size)
+        return loss().item()
+    finally:
+        for name, numbers in before.items():
+            parameters[name].copy_(numbers)
+
+
+def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float = 1e-4) -> Bend:
+    """Half of the second derivative along a direction v: ½ v·Hv by automatic differentiation, and
+    (loss(±size v) − loss) / size² by measurement. A smooth loss at its minimum gives three equal numbers.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    parameters = dict(network.named_parameters())
+    chosen = [parameters[name] for name in way]
+    value = loss()
+    slope = torch.autograd.grad(value, chosen, create_graph=True, allow_unused=True)
+    dot = sum((g * way[name]).sum() for g, name in zip(slope, way, strict=True) if g is not None)
+    product: tuple[Tensor | None, ...] = (None,) * len(chosen)
+    if isinstance(dot, Tensor) and dot.requires_grad:
+        product = torch.autograd.grad(dot, chosen, allow_unused=True)
+    second = sum((h * way[name]).sum().item() for h, name in zip(product, way, strict=True) if h is not None)
+    at = value.item()
+    sides = [(along(network, loss, way, sign * size) - at) / size**2 for sign in (1, -1)]
+    return Bend(second / 2, *sides)
+
+
+@torch.no_grad()
+def kinks(network: Construction, run: Callable[[], object]) -> tuple[int, int]:
+    """Of the ReLUs of a network in some runs, how many stand exactly at 0 before the ReLU, and how many there are.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    from turing.gates import Layer
+
+    found = [0, 0]
+
+    def seen(layer: torch.nn.Module, inputs: tuple[Tensor], output: object) -> None:
+        sums = torch.nn.functional.linear(inputs[0], layer.weight, layer.bias)  # type: ignore[arg-type]  # of a Layer
+        found[0] += int((sums == 0).sum())
+        found[1] += sums.numel()
+
+    hooks = [part.register_forward_hook(seen) for part in network.modules() if isinstance(part, Layer)]
+    try:
+        run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found[0], found[1]
