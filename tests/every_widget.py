@@ -6,20 +6,31 @@ from functools import cache
 
 import turing
 from turing import TuringMachine
+from turing.circuits import Circuit
+from turing.dnf import Transition
+from turing.layout import state_vector
 from turing.stack_machine import StackMachine, balanced
 from turing.widgets import (
     Adder,
     AttentionExplorer,
     AverageCompass,
     CantorZoom,
+    CircuitTape,
+    DisguisePanel,
     GatePlayground,
     Lab,
+    LockStep,
+    NoiseDial,
     NormCircle,
     PipelineInspector,
     Predict,
+    ProofDial,
     Puzzle,
+    QueueWheel,
+    SameStep,
     StackStepper,
     Stepper,
+    WeightReader,
 )
 from turing.widgets.base import Widget
 
@@ -50,21 +61,41 @@ def every_form(name: str) -> list[Widget]:
         "AttentionExplorer": lambda: [AttentionExplorer(3), AttentionExplorer(8, kappa=20), AttentionExplorer(1)],
         "AverageCompass": lambda: [AverageCompass(), AverageCompass("parentheses", i=40, arithmetic="exact")],
         "CantorZoom": lambda: [CantorZoom("1"), CantorZoom("01" * 16, 40, (31, 39), "float64"), CantorZoom()],
+        "CircuitTape": lambda: [
+            CircuitTape(Circuit.of_table("01101001", "a b c"), "101", gate=2),
+            CircuitTape(Circuit([HOSTILE, "long" * 9], {"x": ("XOR", HOSTILE, "long" * 9)}), "11", 1, 1),
+        ],
+        "DisguisePanel": lambda: [DisguisePanel(), DisguisePanel(NAMED, "rotated", 0.05, 3)],
         "GatePlayground": lambda: [
             GatePlayground(), GatePlayground("XOR"), GatePlayground("OR", (-2.75, -2.75), -2.75, True),
         ],
         "Lab": lambda: [Lab(PAPER, "B(())E"), Lab(NAMED)],
-        "NormCircle": lambda: [NormCircle(), NormCircle("B(((())))E", step=14, arithmetic="exact")],
+        "LockStep": lambda: [LockStep(PAPER, "B(())E", page="lab.html"), LockStep(turing.zoo["bb3"])],
+        "NoiseDial": lambda: [NoiseDial(), NoiseDial(-2.0, seed=7, restoring=True)],
+        "NormCircle": lambda: [NormCircle(), NormCircle("B(((())))E", step=5, arithmetic="exact")],
         "Predict": lambda: [
             Predict("What is left of `B()E`?", ["`B**E`", "`B()E`"], 0, "Pairs become `*`."),
             Predict("W" * 90, ["`" + "x" * 80 + "`", HOSTILE], 1, "y" * 90),
         ],
+        "ProofDial": lambda: [
+            ProofDial(turing.prove(turing.compile(machine, "wcm21", T=4, adder="lookahead")), weights)
+            for machine, weights in (
+                (PAPER, {"value": ("pipeline.visited.value.bias", 0), "write": ("pipeline.last.write.bias", 0)}),
+                (NAMED, {HOSTILE: ("pipeline.visited.value.bias", 0)}),
+            )
+        ],
         "Puzzle": lambda: [Puzzle("majority"), Puzzle("flip_delta"), Puzzle("multiplier"), Puzzle("embedded")],
+        "QueueWheel": lambda: [QueueWheel(), QueueWheel(["one"] * 3, 9, 5, LONG), QueueWheel("", machine=NAMED)],
+        "SameStep": lambda: [SameStep(), SameStep("named", machines={"named": (NAMED, ""), "long": (LONG, ("one",))})],
         "StackStepper": lambda: [
             StackStepper("(())", balanced()), StackStepper(["one"] * 3, PARITY, 1), StackStepper(["<i>"], STACKS),
         ],
         "Stepper": lambda: [
             Stepper(PAPER, "B()E"), Stepper(LONG, ("one",)), Stepper(NAMED), Stepper(turing.zoo["bb4"]),
+        ],
+        "WeightReader": lambda: [
+            WeightReader(Transition(machine, state_vector(machine, 3)), machine, word)
+            for machine, word in ((PAPER, "B()E"), (NAMED, ()))
         ],
     }[name]()  # fmt: skip
 

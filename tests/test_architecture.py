@@ -6,9 +6,9 @@ from copy import deepcopy
 import pytest
 import torch
 from every_kind import EveryKind
-from row_of_cells import RowOfCells
 
 import turing
+from turing.conv import RowOfCells
 from turing.gates import XOR, Layer
 from turing.layout import Layout
 from turing.views.diagram import architecture

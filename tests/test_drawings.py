@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 import torch
 from every_kind import EveryKind
-from row_of_cells import RowOfCells
 from torch import nn
 
 import turing
 from turing import Layout, draw, ir
 from turing.adders import HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
+from turing.conv import RowOfCells
 from turing.dnf import DNF, Transition
 from turing.gates import AND, NOR, NOT, XOR, Layer, Readout, embed
 from turing.layout import state_vector
@@ -298,3 +298,40 @@ def test_ss95_is_drawn_layer_by_layer():
     root = drawn(draw(turing.compile(turing.zoo["bb2"], "ss95")))
     assert headings(root)[:2] == ["F4, σ (−2 to 4)", "F3, σ (−2 to 1)"]
     assert "push0[0] ← 0.25 · q[0]" in [title for _, _, title in squares(root)]
+
+
+@pytest.mark.parametrize("network", [AND(3), XOR(), UNEVEN, HalfAdder(2, 0, 1), LookaheadAdder(3), MoveAdder(2)])
+def test_wires_are_the_weights_and_lit_circles_the_values_of_torch(network):
+    layers = ir.of(network).layers
+    x = [float(k % 2) for k in range(layers[0].width_in)]
+    root = drawn(turing.wires(network, x))
+    weights = [weight for layer in layers for row in layer.rows for _, weight in row.terms]
+    lines = root.findall(f".//{SVG}path[@d]")
+    assert len(lines) == len(weights)
+    assert sum("dasharray" in line.get("style") for line in lines) == sum(weight < 0 for weight in weights)
+    values, now = [*x], torch.tensor(x)
+    for layer in network if isinstance(network, nn.Sequential) else [network]:
+        values += (now := layer(now)).tolist()
+    lit = ["fill:var(--turing-ground" not in circle.get("style") for circle in root.iter(f"{SVG}circle")]
+    assert lit == [value != 0 for value in values]
+
+
+def test_wires_write_fractions_and_say_in_words_what_comes_out():
+    net = turing.ss.StackNetwork(turing.stack_machine.balanced())
+    column = [Fraction(number) for number in (0, 1, 0, 0, "31/64", "1/4")]
+    picture = turing.wires(net, column)
+    assert "A network of 4 layers, 6 → 10 → 18 → 12 → 6, as neurons and wires." in picture.alt
+    assert picture.alt.endswith("it gives st[I] = 0, st[R] = 1, st[F] = 0, st[T] = 0, q[0] = 15/16, q[1] = 5/16.")
+    assert "pop[0] = 15/16" in picture.svg
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: turing.wires(AND(2), [1]), "The network reads 2 numbers, and 1 were given"),
+        (lambda: turing.wires(AND(25), [1] * 25), "up to 24 places and 80 layers, and this one has 25 and 1"),
+    ],
+)
+def test_wires_refuse_what_they_cannot_draw(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

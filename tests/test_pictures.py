@@ -297,9 +297,21 @@ def test_a_picture_is_saved_as_svg_only(tmp_path):
         picture.save(tmp_path / "run.png")
 
 
+def test_an_arc_leads_from_a_step_back_to_an_earlier_one_beside_the_cells():
+    plain, arched = (drawn(space_time(BALANCED, "B()E", arcs=arcs)) for arcs in (None, {4: 2, 9: 7}))
+    purple = [path.get("d") for path in arched.iter(f"{SVG}path") if "--turing-attn" in path.get("style")]
+    assert len(purple) == 4  # two curves with a tip each
+    assert len([*arched.iter()]) == len([*plain.iter()]) + 4
+    right = float(plain.get("width")) - 8
+    assert all(float(number) >= right for path in purple for number in re.findall(r"(?<=M)[\d.]+", path))
+    assert float(arched.get("width")) > float(plain.get("width"))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: space_time(BALANCED, "B()E", arcs={2: 4}), "back to an earlier one, and 2: 4 was given"),
+        (lambda: space_time(BB4, arcs={9: 2}), "at most 48 rows and 40 cells, and this one has 108 and 14"),
         (lambda: space_time("bb4"), "space_time draws a Run or a TuringMachine, and 'bb4' was given"),
         (lambda: space_time(BB4.run(), "01"), "A run has its word already, and the word '01' was given too"),
         (

@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import nn
 
+import turing
 from turing.exercises import CHAPTERS, Wrong, exercises, first_failure
-from turing.exercises.weights import WeightPuzzle, bits, numbers, shown, values
+from turing.exercises.weights import Score, WeightPuzzle, bits, numbers, score, shown, values
 from turing.gates import OR, Layer, Readout
 from turing.layout import Layout
 from turing.widgets import Puzzle
@@ -206,7 +207,9 @@ def test_a_kernel_may_fill_the_page_with_any_answer_that_fits_its_grid():
     ("name", "layers", "says"),
     [
         ("multiplexer", [([[1, 1, 1]], [0])], "has hidden layers of [2] neurons, and [] were given."),
-        ("multiplexer", (([[1, 1, 1]], [0]), ([[1]], [0])), "has hidden layers of [2] neurons, and [1] were given."),
+        ("multiplexer", (([[1, 1, 1]] * 3, [0] * 3), ([[1] * 3], [0])), "layers of [2] neurons, and [3] were given."),
+        ("comparator", ((torch.ones(3, 4), [0] * 3), (torch.ones(2, 3), [0] * 2), ([[1, 1]], [0])), "and [3, 2] were"),
+        ("embedded", ((torch.ones(1, 4), [0]), (torch.ones(4, 1), [0] * 4)), "2 layers are used, at most 1 is"),
         ("multiplexer", (([[1, 1]], [0]), ([[1]], [0])), "Layer 1 has 2 columns, and there are 3 inputs: s a b."),
         ("majority", (([[1, 1, 1]] * 3, [0] * 3), ([[1, 1, 1]], [0])), "4 neurons are used, at most 3 are allowed."),
     ],
@@ -252,6 +255,66 @@ def test_the_fallback_shows_names_shapes_and_the_truth_table():
     assert "<li>layer 1: W is 3 × 5, b has 3</li>\n<li>layer 2: W is 7 × 3, b has 7</li>" in text
     assert "<tr>" + "".join(f"<td>{x}</td>" for x in ["go", "1", 1, 0, 0, 1, 0, 1, 0]) + "</tr>" in text
     assert text.count("<tr>") == 1 + 6
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_the_best_known_answer_is_judged_like_a_readers_and_no_score_beats_its_own(name):
+    puzzle = PUZZLES[name]
+    said = puzzle(puzzle.best)
+    best = score(numbers(puzzle.best))
+    assert said == f"all {len(puzzle.rows())} rows, with {best.neurons} neurons in {len(puzzle.best)} " + (
+        f"layer{'s' * (len(puzzle.best) > 1)}.\nScore: {puzzle.golf(best)}"
+    )
+    assert ("cannot be beaten" in said) == bool(puzzle.proof)
+    assert "like the best known answer" in said or puzzle.proof
+
+
+def literals(rows, k):
+    """How many literals output k is an AND of, or None if it is no AND of literals: the theorem on one neuron."""
+    true = [row for row, expected in rows if expected[k]]
+    fixed = [column for column in zip(*true, strict=True) if len(set(column)) == 1]
+    return len(fixed) if len(true) == len(rows) / 2 ** len(fixed) else None
+
+
+@pytest.mark.parametrize("name", [name for name, puzzle in PUZZLES.items() if puzzle.proof])
+def test_what_cannot_be_beaten_is_as_small_as_the_theorem_on_one_neuron_allows(name):
+    puzzle = PUZZLES[name]
+    rows, best = puzzle.rows(), score(numbers(puzzle.best))
+    assert len(rows) == 2**puzzle.inputs.width
+    found = [literals(rows, k) for k in range(puzzle.outputs.width)]
+    if puzzle.most_layers == 1:
+        assert best == Score(len(found), sum(found))
+    else:
+        assert found == [None]
+        matters = [any(dict(rows)[flipped(row, j)] != out for row, out in rows) for j in range(puzzle.inputs.width)]
+        assert best == Score(2, sum(matters) + 1)
+
+
+def flipped(row, j):
+    return (*row[:j], 1 - row[j], *row[j + 1 :])
+
+
+def test_more_neurons_lose_before_more_weights_and_biases_are_free():
+    assert Score(2, 9) < Score(3, 1) < Score(3, 2)
+    assert score([([[0, 2.5]], [7]), ([[-1], [0]], [0, 1])]) == Score(3, 2)
+    known = WeightPuzzle(EITHER.inputs, EITHER.outputs, EITHER.function, (1,), best=NOR_NOT)
+    wasteful = ([[-1, -1], [0, 0]], [1, 0]), ([[-1, 0]], [1])
+    assert known(NOR_NOT).endswith("Score: 2 neurons and 3 non-zero weights, like the best known answer")
+    assert known(wasteful).endswith("Score: 3 neurons and 3 non-zero weights. The best known answer has 2 and 3")
+    beaten = WeightPuzzle(EITHER.inputs, EITHER.outputs, EITHER.function, (2,), best=wasteful)
+    assert beaten(NOR_NOT).endswith("The best known answer has 3 and 3: please report yours")
+
+
+def test_the_check_prints_the_score(capsys):
+    def majority():
+        return PUZZLES["majority"].best
+
+    turing.check(majority)
+    assert capsys.readouterr().out == (
+        "majority: right on all 8 rows, with 2 neurons in 2 layers.\n"
+        "Score: 2 neurons and 4 non-zero weights. That cannot be beaten:\n"
+        "one neuron is an AND of literals, a majority is not, and each\ninput needs a weight.\n"
+    )
 
 
 def test_a_puzzle_says_what_it_is():

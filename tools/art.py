@@ -1,27 +1,34 @@
 """Logo, favicon, cover, social card and the pictures of the README, all from here: make art.
 
-The logo is one tape cell holding a ReLU hinge. The cover shows the two ends of the book: on the left the
-balanced-parentheses machine running, time downward; on the right its table δ as the block of weights that it
-becomes, from the second matrix of its transition: a column for each rule, a square for each weight.
+The logo is one tape cell holding a ReLU hinge. Cover and card show the scene of the first page: the
+balanced-parentheses machine running, time downward, and the matrix of weights that its rules become. The README has the
+same scene in motion, by CSS alone.
 """
 
 from __future__ import annotations
 
 import base64
+import re
+from math import inf
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+import slides
+from playwright.sync_api import sync_playwright
 
 import setup as machine  # tools/setup.py, beside this file
 import turing
-from turing.dnf import Transition
-from turing.layout import state_vector
-from turing.widgets import Lab
+from turing.widgets.lock_step.scene import Part, picture, scene, still
 
 STATIC = Path(__file__).resolve().parent.parent / "book" / "_static"
 INK, GROUND = "#1B1F27", "#FFFFFF"
 DARK_INK = "#F2F0EA"
-ST, SYM, SCR, LINE = "#B3440E", "#0067A8", "#63636B", "#C9CBD1"
+SCR = "#63636B"
+DARK = {
+    "ink": DARK_INK, "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0", "pos": "#4CC9A0", "scr": "#A9ABB5",
+    "attn": "#D99AE3", "line": "#3A414D", "soft": "#1E242E",
+}  # fmt: skip
+WORD, STEPS, HOLD, BEAT = "B(())E", 8, 5, 0.42  # of the scene in motion; its last beats are held; a beat in seconds
+EMBEDDED = ("IBMPlexSans-Regular-Latin1", "IBMPlexMono-Regular-Latin1", "IBMPlexMono-SemiBold-Latin1")
 TITLE = "Turing-complete neural networks"
 
 
@@ -40,43 +47,6 @@ def favicon() -> str:
     return logo(INK).replace(f' stroke="{INK}"', "").replace("<g ", f"{style}<g ", 1)
 
 
-def weights(m: turing.TuringMachine, cell: float = 25.0) -> str:
-    """The second matrix of the transition, where it holds δ: next state, symbol written and move by rule."""
-    layout = state_vector(m, bits=7)
-    transition = Transition(m, layout)
-    wide, W = transition.layouts[1], transition[1].weight.detach()
-    rows = [(place, colour) for name, colour in (("st", ST), ("sym2", SYM), ("scr5", SCR)) for place in layout[name]]
-    columns = [(q, a, wide.det[f"{q} {a}"]) for q, a in m.delta]
-    names = [layout.of(place).labels[place - layout.of(place).start] for place, _ in rows]
-    left, top = 34.0, 40.0
-    width, height = left + len(columns) * cell + 1, top + len(rows) * cell + 1
-    parts = []
-    for k, (q, a, column) in enumerate(columns):
-        x = left + k * cell
-        parts.append(f'<text x="{x + cell / 2}" y="{top - 24}" fill="{ST}">{q}</text>')
-        parts.append(f'<text x="{x + cell / 2}" y="{top - 7}" fill="{SYM}">{a}</text>')
-        parts.append(f'<path d="M{x} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
-        for i, (place, colour) in enumerate(rows):
-            side = cell * 0.68 * float(W[place, column]) ** 0.5  # area is magnitude
-            if side:
-                inset = (cell - side) / 2
-                parts.append(
-                    f'<rect x="{x + inset}" y="{top + i * cell + inset}" width="{side}" height="{side}" '
-                    f'fill="{colour}"/>'
-                )
-    parts.append(f'<path d="M{width - 1} {top}V{height - 1}" stroke="{LINE}" stroke-width="0.5"/>')
-    for i, (name, (_, colour)) in enumerate(zip(names, rows, strict=True)):
-        parts.append(f'<text x="{left - 12}" y="{top + i * cell + cell * 0.68}" fill="{colour}">{name}</text>')
-    for i in range(len(rows) + 1):
-        strong = i in (0, len(m.states), len(m.states) + len(m.symbols), len(rows))
-        y, ink, thick = top + i * cell, INK if strong else LINE, 1 if strong else 0.5
-        parts.append(f'<path d="M{left} {y}H{width - 1}" stroke="{ink}" stroke-width="{thick}"/>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="IBM Plex Mono" font-size="15" text-anchor="middle">{"".join(parts)}</svg>'
-    )
-
-
 def fonts() -> str:
     """The book's fonts as a style sheet; the pages here have no address, so the fonts are embedded."""
     text = (STATIC / "fonts.css").read_text(encoding="utf-8")
@@ -86,61 +56,111 @@ def fonts() -> str:
     return text
 
 
+def network() -> turing.Construction:
+    """The network of the scene."""
+    return turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=160, adder="lookahead")
+
+
+def themed(svg: str, theme: str) -> str:
+    """A picture of the book as a file of its own, in the colours of a theme."""
+
+    def colour(found: re.Match) -> str:
+        name, light = found.groups()
+        return DARK.get(name, light) if theme == "dark" else light
+
+    return re.sub(r"var\(--turing-([\w-]+),([^()]*)\)", colour, svg) + "\n"
+
+
+def keyframes(part: Part) -> str:
+    """When a part is there, as the frames of a CSS animation."""
+    whole = 4 * STEPS + HOLD
+
+    def at(beat: float) -> str:
+        return f"{100 * beat / whole:.2f}".rstrip("0").rstrip(".") + "%"
+
+    first, then, last = "", "", ""
+    if part.is_line:
+        first, then, last = ("stroke-dashoffset:1",) * 2 + ("stroke-dashoffset:0",)
+    elif part.slides:
+        first, then, last = (f"transform:translateX({part.slides}px)",) * 2 + ("transform:none",)
+    hidden, shown, jump = "opacity:0;", "opacity:1;", ";animation-timing-function:step-end"
+    frames = []
+    if part.start > -inf:
+        frames.append(f"0%{{{hidden}{first}{jump}}}")
+    frames.append(f"{at(max(0, part.start))}{{{shown}{then}{'' if last else jump}}}")
+    if last:
+        frames.append(f"{at(part.start + 0.8)}{{{shown}{last}{jump}}}")
+    if part.end < whole:
+        frames.append(f"{at(part.end)}{{{hidden}{last}{jump}}}")
+    return "".join(frames).replace(";;", ";").replace("{;", "{")
+
+
+def moving(theme: str) -> str:
+    """The scene in motion, from the network's own run. Without motion it is the scene after the last step."""
+    net = network()
+    body, frames = [], dict[str, str]()
+    for part in scene(net, WORD, STEPS):
+        if part.start == -inf and part.end == inf:
+            body.append(part.svg)
+            continue
+        kind = ("line " if part.is_line else "") + frames.setdefault(keyframes(part), f"a{len(frames)}")
+        hidden = "" if part.is_there(4 * STEPS - 0.5) else ' opacity="0"'
+        body.append(f'<g class="{kind}"{hidden}>{part.svg}</g>')
+    loop = f"{BEAT * (4 * STEPS + HOLD):.2f}s infinite"
+    rules = "".join(f".{name}{{animation:{name} {loop}}}@keyframes {name}{{{text}}}" for text, name in frames.items())
+    css = "".join(
+        f'@font-face{{font-family:"{family}";font-weight:{weight};src:url(data:font/woff2;base64,{data})}}'
+        for family, weight, data in map(embedded, EMBEDDED)
+    )
+    still_for_some = f".line path{{stroke-dasharray:1}}@media(prefers-reduced-motion:no-preference){{{rules}}}"
+    drawn = picture(net, WORD, STEPS, [f"<style>{css}{still_for_some}</style>", *body])
+    return themed(drawn.svg, theme)
+
+
+def embedded(name: str) -> tuple[str, int, str]:
+    """A font of the book: its family, its weight and its file in base64."""
+    family = "IBM Plex " + ("Sans" if "Sans" in name else "Mono")
+    data = (STATIC / "fonts" / f"{name}.woff2").read_bytes()
+    return family, 600 if "SemiBold" in name else 400, base64.b64encode(data).decode()
+
+
+def beaver(theme: str) -> str:
+    """The picture of the busy beaver of five states, as the chapter shows it."""
+    (slide,) = (slide for slide in slides.SLIDES if slide.name == "bb5")
+    (svg,) = slides.pictures(slide)
+    return themed(re.sub(r' style="[^"]*"', "", svg, count=1), theme)
+
+
+MOVING = {"lock-step": moving, "bb5": beaver}
+
+
 def card(width: int, height: int) -> str:
     """The page that the cover and the social card are screenshots of."""
-    m = turing.zoo["balanced_parentheses"]
-    tape = turing.space_time(m.run("B(())E", 12)).svg
     return f"""<!doctype html><meta charset="utf-8"><style>{fonts()}
       body {{ margin: 0; width: {width}px; height: {height}px; box-sizing: border-box; background: {GROUND};
-             color: {INK}; padding: {height * 0.075}px {width * 0.06}px; display: grid;
-             grid-template: auto 1fr auto / auto auto; justify-content: space-between; align-items: center; }}
-      h1 {{ grid-column: 1 / -1; font: 600 {width * 0.058}px/1.1 "IBM Plex Sans"; letter-spacing: -0.02em; margin: 0; }}
-      .tape, .weights {{ height: {height * 0.58}px; }}
-      .weights {{ justify-self: end; }}
-      svg {{ height: 100%; width: auto; }}
-      p {{ grid-column: 1 / -1; margin: 0; font: {width * 0.0185}px "IBM Plex Sans"; color: {SCR}; }}
-    </style><h1>{TITLE}</h1><div class="tape">{tape}</div><div class="weights">{weights(m)}</div>
-    <p>A machine, and the weights that it becomes. A book you can run.</p>"""
-
-
-def lab() -> str:
-    """The page that the pictures of the README are screenshots of: the widget itself."""
-    html = Lab(turing.zoo["balanced_parentheses"], "B(())E")._repr_mimebundle_()[0]["text/html"]
-    book = (STATIC / "book.css").read_text(encoding="utf-8")
-    return f'<!doctype html><html data-theme="light"><meta charset="utf-8"><style>{fonts()}{book}</style>{html}'
-
-
-def photograph(page: Page, name: str, part: str) -> None:
-    """The lab with one of its parts open, after a run to the end."""
-    page.set_content(lab())
-    widget = page.locator(".turing-live .turing-lab")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.wait_for_selector("[data-status=halted]")
-    page.locator("summary", has_text=part).click()
-    page.evaluate("document.activeElement.blur()")
-    page.evaluate("document.fonts.ready")
-    page.wait_for_timeout(300)
-    widget.screenshot(path=STATIC / name)
+             color: {INK}; padding: {height * 0.05}px {width * 0.05}px; display: flex; flex-direction: column;
+             justify-content: space-between; }}
+      h1 {{ font: 600 {width * 0.05}px/1.1 "IBM Plex Sans"; letter-spacing: -0.02em; margin: 0; }}
+      p {{ margin: 0; font: {width * 0.02}px "IBM Plex Sans"; color: {SCR}; }}
+      svg {{ width: 100%; height: {height * 0.77}px; }}
+    </style><h1>{TITLE}</h1><p>A machine, and the weights that it becomes. A book you can run.</p>
+    {still(network(), WORD, 7).svg}"""
 
 
 def main() -> None:
-    (STATIC / "logo.svg").write_text(logo(INK), encoding="utf-8")
-    (STATIC / "logo-dark.svg").write_text(logo(DARK_INK), encoding="utf-8")
-    (STATIC / "favicon.svg").write_text(favicon(), encoding="utf-8")
+    for name, text in {
+        "logo": logo(INK), "logo-dark": logo(DARK_INK), "favicon": favicon(),
+        **{f"{name}-{theme}": draw(theme) for name, draw in MOVING.items() for theme in ("light", "dark")},
+    }.items():  # fmt: skip
+        (STATIC / f"{name}.svg").write_text(text, encoding="utf-8", newline="\n")
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=machine.browser(), args=flags)
-        page = browser.new_page(viewport={"width": 512, "height": 512})
-        page.set_content(f"<style>body {{ margin: 0 }}</style>{logo(INK)}")
-        page.screenshot(path=STATIC / "logo.png")  # the cards of the pages take no SVG
         for name, width, height in (("social.png", 1200, 630), ("cover.png", 1600, 1000)):
             page = browser.new_page(viewport={"width": width, "height": height})
             page.set_content(card(width, height))
             page.evaluate("document.fonts.ready")
             page.screenshot(path=STATIC / name)
-        page = browser.new_page(viewport={"width": 820, "height": 1000}, device_scale_factor=2)
-        photograph(page, "lab.png", "Space")
-        photograph(page, "lab-layers.png", "Layers")
         browser.close()
 
 

@@ -9,13 +9,15 @@ of each page opens its own.
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import escape
 
 import nbformat
+import slides
 from docutils import nodes
+from PIL import Image, ImageChops, ImageDraw, ImageFont
 from plain import Hosted, Unknown, plain
 from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
@@ -26,6 +28,8 @@ import turing
 DOMAINS = {"ref": "std", "numref": "std", "doc": "std", "term": "std", "eq": "math", "cite": "cite"}
 TITLED = re.compile(r"(.+?) *<([^<>]+)>")
 CARD = "Turing-complete neural networks: a tape unrolled in time beside the matrix it becomes"
+CARD_SIZE, CARD_EDGE = (1200, 630), 60
+PICTURED = {"machines": "space-time", "how-fast": "bb5", "lab": "space-time"}  # else the first slide of a chapter
 NOT_FOUND = """<h1>No such page</h1>
 <p>This address leads nowhere in the book; pages may have moved since it was written down.</p>
 <ul>
@@ -67,11 +71,56 @@ def source_read(app, page: str, source: list[str]) -> None:
     source[0] = app.rebased(source[0])
 
 
-def first_page_card(app, page: str, template, context, doctree) -> None:
-    """The first page has the book's own picture for a card; the other cards are made of title and first words."""
+def cards(app, page: str, template, context, doctree) -> None:
+    """Each page has a card with its title and a picture of it; that of the first page is the book's own."""
+    if doctree is None:
+        return
     if page == app.config.root_doc:
-        context["meta"] = (context["meta"] or {}) | {"og:image": f"{app.site}_static/social.png", "og:image:alt": CARD}
-        context["metatags"] += '<meta name="twitter:card" content="summary_large_image" />\n'
+        image, alt = "_static/social.png", CARD
+    else:
+        title, name = app.env.titles[page].astext(), app.config.ogp_site_name
+        image, alt = f"_images/cards/{page.replace('/', '-')}.png", f"{title}, a page of {name}"
+        path = Path(app.outdir) / image
+        path.parent.mkdir(parents=True, exist_ok=True)
+        card(Path(app.srcdir), page, title, name).save(path, optimize=True)
+    context["meta"] = (context["meta"] or {}) | {"og:image": f"{app.site}{image}", "og:image:alt": alt}
+    context["metatags"] += '<meta name="twitter:card" content="summary_large_image" />\n'
+
+
+def card(root: Path, page: str, title: str, name: str) -> Image.Image:
+    """A title in the book's font above a picture of the page, or of the book where the page has none."""
+    image, edge = Image.new("RGB", CARD_SIZE, "#FFFFFF"), CARD_EDGE
+    pen, width = ImageDraw.Draw(image), CARD_SIZE[0] - 2 * CARD_EDGE
+
+    def font(weight: str, size: int) -> ImageFont.FreeTypeFont:
+        return ImageFont.truetype(root / f"book/_static/fonts/IBMPlexSans-{weight}-Latin1.woff2", size)
+
+    pen.text((edge, 44), name, "#63636B", font("Regular", 28))
+    size = next(size for size in range(68, 20, -2) if font("SemiBold", size).getlength(title) <= width)
+    pen.text((edge, 88), title, "#1B1F27", font("SemiBold", size))
+    picture, top = picture_of(root, page.rpartition("/")[2]), 200
+    scale = min(width / picture.width, (CARD_SIZE[1] - top - 40) / picture.height, 1)
+    picture = picture.resize((round(scale * picture.width), round(scale * picture.height)), Image.Resampling.LANCZOS)
+    image.paste(picture, (edge + (width - picture.width) // 2, top))
+    return image
+
+
+@cache
+def picture_of(root: Path, page: str) -> Image.Image:
+    """A slide of a page without its margins and its credit, or the lower part of the book's own card."""
+    own = [slide.name for slide in slides.SLIDES if slide.chapter == page]
+    name = PICTURED.get(page, own[0] if own else "")
+    static = root / "book" / "_static"
+    picture = Image.open(static / "slides" / f"{name}.png" if name else static / "social.png").convert("RGB")
+    top, bottom = (0, slides.HEIGHT - slides.MARGIN - slides.CREDIT_HEIGHT) if name else (140, picture.height)
+    picture = picture.crop((0, top, picture.width, bottom))
+    return picture.crop(ImageChops.difference(picture, Image.new("RGB", picture.size, "#FFFFFF")).getbbox())
+
+
+def no_maths(app, page: str, template, context, doctree) -> None:
+    """A page without formulas does without MathJax, which every script of the page would wait for."""
+    if doctree is not None and not any(doctree.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block)))):
+        context["script_files"] = [file for file in context["script_files"] if "mathjax" not in str(file.filename)]
 
 
 def launch_buttons(app, page: str, template, context, doctree) -> None:
@@ -183,7 +232,8 @@ def sitemap(app) -> str:
 def setup(app):
     app.connect("config-inited", config_inited, priority=100)  # before the theme reads the address
     app.connect("source-read", source_read)
-    app.connect("html-page-context", first_page_card, priority=400)  # before the cards are made
+    app.connect("html-page-context", cards, priority=400)  # before the cards are made
+    app.connect("html-page-context", no_maths, priority=900)
     app.connect("html-page-context", launch_buttons, priority=900)  # after the theme has made its buttons
     app.connect("build-finished", build_finished)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

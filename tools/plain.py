@@ -190,7 +190,7 @@ def plain(nb: nbformat.NotebookNode, hosted: Hosted) -> nbformat.NotebookNode:
                 asked = f"*Prediction {len(answers)}.* {question}\n\n{choices}\n\n*Its answer is at the end.*"
                 cells.append(new_markdown_cell(asked, id=_id(key, len(answers))))
         elif cell.cell_type == "code":
-            if "Lab(" in cell.source:  # Colab's frame has no address that a link could name
+            if re.search(r"\b(Lab|LockStep)\(", cell.source):  # Colab's frame has no address that a link could name
                 page = f'page="{hosted.file("lab.ipynb")}"'
                 source = re.sub(r'link=True|page="lab\.html"', page, cell.source)
                 cell = nbformat.from_dict({**cell, "source": source})

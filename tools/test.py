@@ -16,6 +16,7 @@ import setup as machine  # tools/setup.py, beside this file
 from book import ROOT, notebooks
 
 BIN = ROOT / ".venv" / "bin"
+ASIDE = "types"  # takes one core, and so does the book: they run side by side
 
 
 def stages(everything: bool) -> dict[str, list]:
@@ -29,10 +30,10 @@ def stages(everything: bool) -> dict[str, list]:
     found = {
         "ruff": [BIN / "ruff", "check", "."],
         "format": [BIN / "ruff", "format", "--check", "--quiet", "."],
+        "book": [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"],
         "types": [BIN / "mypy"],
         "tests": [*pytest, *which, *shared, *without, "--doctest-modules", "turing", "tests"],
         "notebooks": [*pytest, *nbval, "-n", "2", "--dist", "loadfile", *notebooks()],
-        "book": [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"],
         "browser": [*pytest, *which, *shared, *built],
     }
     return found | {"colab": [BIN / "python", "tools/rehearse.py"]} if everything else found
@@ -41,6 +42,7 @@ def stages(everything: bool) -> dict[str, list]:
 def run(stages: dict[str, list]) -> int:
     """Run the stages one after the other, all of them, and print the summary; the exit status."""
     results: dict[str, tuple[str, float]] = {}
+    aside = subprocess.Popen(stages[ASIDE], cwd=ROOT, stdout=subprocess.PIPE) if ASIDE in stages else None
     for name, command in stages.items():
         print(f"\n== {name} ==", flush=True)
         began = time.monotonic()
@@ -48,7 +50,11 @@ def run(stages: dict[str, list]) -> int:
             environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two workers share the cores, and layers are small
             if name == "browser":
                 environment["CHROMIUM"] = machine.browser()
-            passed = subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
+            if aside and name == ASIDE:
+                print(aside.communicate()[0].decode(), end="")
+                passed = aside.returncode == 0
+            else:
+                passed = subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
         except SystemExit as missing:  # no browser, and none could be installed
             print(missing)
             passed = False

@@ -22,6 +22,7 @@ def trim(script: str, wanted: set[str]) -> str:
 
 
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
+TOGGLE = '<summary><span class="toctree-toggle"'  # which the theme leaves without a name for who listens
 
 
 def build_finished(app, exception) -> None:
@@ -32,8 +33,9 @@ def build_finished(app, exception) -> None:
     wanted = {name for path in sources for name in re.findall(r"fa-([a-z0-9-]+)", path.read_text(encoding="utf-8"))}
     for path in Path(app.outdir).rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        if path.name != "search.html" and SEARCH.search(text):
-            path.write_text(SEARCH.sub("", text), encoding="utf-8")
+        lighter = text if path.name == "search.html" else SEARCH.sub("", text)
+        if (named := lighter.replace(TOGGLE, TOGGLE.replace(">", ' aria-label="Pages of this part">', 1))) != text:
+            path.write_text(named, encoding="utf-8")
     script.write_text(trim(script.read_text(encoding="utf-8"), wanted), encoding="utf-8")
 
 

@@ -176,14 +176,16 @@ def open_page(tab_of, folder):
     """
     tabs, trouble = set(), []
 
-    def _open(*widgets, theme="light", width=1000, height=900, address=None, reduced_motion="null", **options):
+    def _open(
+        *widgets, theme="light", width=1000, height=900, address=None, reduced_motion="null", policy="", **options
+    ):
         file = folder / f"page{next(NUMBERS)}.html"
-        file.write_text(page_of(*widgets, theme=theme), encoding="utf-8")
+        file.write_text(page_of(*widgets, theme=theme, policy=policy), encoding="utf-8")
         tabs.add(tab := tab_of(**options))
         page, url = tab.page, f"{address}/{file.name}" if address else file.as_uri()
         tab.open(url, Seen(page, (url, f"{address}/widgets/"), trouble, trouble), width, height, reduced_motion)
-        if options.get("java_script_enabled", True):
-            page.wait_for_function(f"document.querySelectorAll('.turing-fallback[hidden]').length === {len(widgets)}")
+        if options.get("java_script_enabled", True) and widgets:
+            page.locator(".turing-fallback[hidden]").nth(len(widgets) - 1).wait_for(state="attached")
         return page
 
     _open.trouble = trouble

@@ -11,13 +11,15 @@ DARK = {"ink": "#F2F0EA", "ground": "#14181F", "st": "#FF9B63", "sym": "#6CB8F0"
 }  # fmt: skip
 
 
-def page_of(*widgets, theme="light"):
-    """A page with nothing on it but widgets and, as in the book, the colours of the dark theme."""
+def page_of(*widgets, theme="light", policy=""):
+    """A page with nothing on it but widgets and, as in the book, the colours of the dark theme; with a content policy,
+    if there is one."""
+    forbids = f'<meta http-equiv="Content-Security-Policy" content="{policy}">' if policy else ""
     Widget.new_page()
     dark = "".join(f"--turing-{name}: {value};" for name, value in DARK.items())
     shown = "<hr>".join(widget._repr_mimebundle_()[0]["text/html"] for widget in widgets)
     return (
-        f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">{forbids}'
         '<meta name="viewport" content="width=device-width"><title>Widgets</title><link rel="icon" href="data:,">'
         f"<style>html[data-theme=dark] {{{dark} background: #14181F; color: #F2F0EA}}</style>"
         f"</head><body><main><h1>Widgets</h1>{shown}</main></body></html>"
@@ -30,33 +32,45 @@ def sizes_of(page, selector):
     return page.locator(selector).evaluate_all(lesser)
 
 
-# Only colours change with the theme, so in the dark they alone are judged. No rule that is on needs a style sheet or
-# a sound fetched a second time.
-AXE_OPTIONS = {
-    "light": {"resultTypes": ["violations"], "preload": False},
-    "dark": {"resultTypes": ["violations"], "preload": False, "runOnly": ["color-contrast"]},
-}
 TURN = """theme => {
   Object.assign(document.documentElement.dataset, {theme, mode: theme});
   document.getAnimations().forEach(animation => animation.finish());
 }"""
-
-
+# To see how words stand out from their ground takes axe more time than all else: of those that are marked up in the
+# same way all the way up, it judges one, or as many as are asked for.
+JUDGED = """(each) => {
+  const marks = ["class", "style", "disabled", "aria-pressed", "aria-current", "aria-selected", "aria-disabled"];
+  const kinds = new Map([[null, ""]]), found = {};
+  const kind = (node) => {
+    const own = () => [node.tagName, ...marks.map((name) => node.getAttribute(name))].join("|");
+    if (!kinds.has(node)) kinds.set(node, `${own()}>${kind(node.parentElement)}`);
+    return kinds.get(node);
+  };
+  const worded = (node) => [...node.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim().length > 1);
+  for (const node of document.querySelectorAll("body *"))
+    if ((worded(node) || node.matches("input, select, textarea")) && node.checkVisibility())
+      node.toggleAttribute("data-judged", (found[kind(node)] = (found[kind(node)] ?? 0) + 1) <= each);
+}"""
+# No rule that is on needs a style sheet or a sound fetched a second time. Only colours change with the theme.
+OPTIONS = {"resultTypes": ["violations"], "preload": False}
+COLOURS = ["color-contrast", "link-in-text-block"]
 EVERYTHING = "violations => violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)])"
 
 
-def axe(page, part="html", what=EVERYTHING, own=None):
-    """What axe finds in light and in dark on a page, or on the first part of a kind."""
+def axe(page, what=EVERYTHING, own=None, each=1):
+    """What axe finds in light and in dark on a page."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    run = f"""([part, options, own]) => axe.run(document.querySelector(part), options).then(
-        ({{violations}}) => ({what})(violations, own))"""
-    found = []
-    for theme, options in AXE_OPTIONS.items():
+
+    def run(theme, part, **options):
         page.evaluate(TURN, theme)
-        found += page.evaluate(run, [part, options, own])
-    page.evaluate(TURN, "light")
-    return found
+        code = f"""([part, options, own]) => axe.run({{include: [[part]]}}, options).then(
+            ({{violations}}) => ({what})(violations, own))"""
+        return page.evaluate(code, [part, OPTIONS | options, own])
+
+    page.evaluate(JUDGED, each)
+    found = run("light", "html", rules={rule: {"enabled": False} for rule in COLOURS})
+    return found + [more for theme in ("light", "dark") for more in run(theme, "[data-judged]", runOnly=COLOURS)]
 
 
 # A model as a kernel has it: it can be changed from outside, and remembers what was saved.
@@ -71,3 +85,25 @@ MODEL = """async ([esm, state]) => {
   };
   window.cleanup = window.module.default.render({model: window.model, el: document.querySelector("main")});
 }"""
+
+NETWORK = """() => {
+  const drawn = document.querySelector(".network"), all = (part) => [...drawn.querySelectorAll(part)];
+  const edges = all(".edge").map(edge => ({
+    weight: Number(edge.dataset.weight), width: Number(edge.getAttribute("stroke-width")),
+    kind: edge.classList.contains("minus") ? "minus" : "plus", lit: edge.classList.contains("lit"),
+    dashed: getComputedStyle(edge).strokeDasharray !== "none", title: edge.textContent,
+  }));
+  return {
+    edges, values: all(".neuron").map(({dataset}) => Number(dataset.value)),
+    lit: all(".neuron").map(({classList}) => classList.contains("lit")),
+    names: all(".name").map(({textContent}) => textContent), biases: all(".bias").map(({textContent}) => textContent),
+    said: drawn.getAttribute("aria-label"),
+  };
+}"""
+
+
+def network(page):
+    """The edges of the first drawn network by their titles, and its neurons column by column."""
+    found = page.evaluate(NETWORK)
+    found["edges"].sort(key=lambda edge: edge["title"])
+    return found

@@ -37,7 +37,7 @@ NETWORKS = {
 @pytest.fixture
 def network(modules):
     """Call functions of the evaluator and of equations.js in a page, on arguments that JSON can hold."""
-    call = modules("page/network.js", "page/equations.js")
+    call = modules("page/network.js", "page/equations.js", "page/sums.js")
     call.page.evaluate("Object.assign(window, modules)")
     return call
 

@@ -26,7 +26,7 @@ def gate(root):
 
 
 def lab(root):
-    press(root, "Run")
+    press(root, "To the end")
     root.page.locator(".turing-lab[data-status=halted]").first.wait_for()
     for panel in root.locator("[data-panel]").all():
         panel.locator("summary").first.click()
@@ -37,6 +37,13 @@ def lab(root):
     root.get_by_label("Rule for state I, reading B").fill("BRM")
     root.page.keyboard.press("Tab")
     root.locator(".changes td").first.wait_for()
+    root.get_by_text("Pass 1, which is next").wait_for()
+
+
+def lock_step(root):
+    press(root, "Step")
+    root.locator("[role=gridcell]").nth(13).click()
+    root.get_by_label("Your word").fill("x")
 
 
 def predict(root):
@@ -69,14 +76,22 @@ USE = {
     "AttentionExplorer": explore,
     "AverageCompass": lambda root: press(root, "End", "float64", "Start"),
     "CantorZoom": lambda root: press(root, "One too many"),
+    "CircuitTape": lambda root: press(root, "End", "0.5"),
     "GatePlayground": gate,
     "Lab": lab,
+    "LockStep": lock_step,
     "NormCircle": lambda root: press(root, "End", "float64"),
     "PipelineInspector": lambda root: press(root, "Step"),
     "Predict": predict,
+    "DisguisePanel": lambda root: press(root, "Another disguise"),
+    "NoiseDial": lambda root: root.get_by_role("slider").first.fill("-5"),
+    "ProofDial": lambda root: press(root, "write"),
     "Puzzle": puzzle,
+    "QueueWheel": lambda root: press(root, "Step", "Step", "Step", "End"),
+    "SameStep": lambda root: press(root, "Step", "Step", "balanced parentheses", "End"),
     "StackStepper": stacks,
     "Stepper": step,
+    "WeightReader": step,
 }
 
 
@@ -135,6 +150,9 @@ def test_from_a_phone_to_a_desktop_nothing_is_cut_off_and_every_control_holds_a_
             seen.add(found.pop("controls"))
             assert found == {"wide": width, "outside": [], "small": [], "cut": []}
     assert min(seen) >= 3
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.add_style_tag(content="html { font-size: 34px }")  # a reader who wants text twice as large
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 # Every control that can be reached, by its place among all elements; of radios with one name, the chosen one or the

@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from pages import MODEL
+from pages import MODEL, network
 from turing.gates import NOT, Layer
 from turing.widgets import GatePlayground
 from turing.widgets.gate_playground.widget import CORNERS, GATES, _neurons
@@ -24,12 +24,12 @@ SHOWN = """root => {
   return {
     gate: root.querySelector(".gates input:checked").value,
     fields: all("input[type=number]").map(field => field.valueAsNumber),
-    sliders: all("input[type=range]").map(slider => Number(slider.value)),
+    sliders: all(".dial input[type=range]").map(slider => Number(slider.value)),
     thenNot: root.querySelector(".then input").checked,
     formula: text(".formula"), second: text(".then .formula"),
     rows: all("tbody tr").map(row => [...row.cells].filter(cell => !cell.hidden).map(cell => cell.textContent)),
     tinted: all("tbody tr").map(row => row.classList.contains("right")),
-    corners: all("svg text:not(.tick)").map(corner => corner.textContent),
+    corners: all(".picture > svg text:not(.tick)").map(corner => corner.textContent),
     full: all(".disc").map(disc => disc.classList.contains("full")),
     status: text(".status"),
     reason: reason.hidden ? null : [...reason.children].map(line => line.textContent.replaceAll("\u00a0", " ")),
@@ -242,7 +242,7 @@ def test_with_both_weights_0_there_is_no_line_and_all_or_nothing_is_shaded(open_
 
 def test_the_line_is_dragged_and_the_bias_follows(open_page):
     page = open_page(GatePlayground(weights=(1, 1), bias=0))
-    grip, frame = page.locator(".grip rect"), page.locator("svg").bounding_box()
+    grip, frame = page.locator(".grip rect"), page.locator(".picture > svg").bounding_box()
     scale = frame["width"] / 300
     box = grip.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -327,7 +327,7 @@ def test_a_reader_who_listens_hears_how_many_rows_are_right_when_that_changes(op
     for bias in ("0.1", "0.2", "-1"):
         page.get_by_role("spinbutton", name="bias").fill(bias)
     assert page.evaluate("window.heard") == ["0 of 4 rows right", "4 of 4 rows right: AND"]
-    label = page.get_by_role("img").get_attribute("aria-label")
+    label = page.get_by_role("img").first.get_attribute("aria-label")
     assert label.startswith("Unit square for AND, corners (a, b): (0, 0) gives 0, target 0; (0, 1) gives 0, target 0; ")
     assert "The line 1·a + 1·b − 1 = 0 bounds the shaded side" in label
 
@@ -382,3 +382,36 @@ def test_a_kernel_moves_the_widget_and_hears_of_the_reader(open_page):
     page.get_by_role("slider", name="weight of b").fill("0.5")
     assert page.evaluate(saved) == ["NOR", [-1, 0.5], 1, False]
     page.evaluate("cleanup()")
+
+
+def test_the_neuron_is_drawn_with_its_numbers_and_a_row_lights_it(open_page):
+    page = open_page(GatePlayground("OR", (-1, -2), 1, True))
+    drawn = network(page)
+    assert [edge["weight"] for edge in drawn["edges"]] == [-1, -2, -1]
+    assert [edge["width"] for edge in drawn["edges"]] == [3, 6, 3]
+    assert {edge["kind"] for edge in drawn["edges"]} == {"minus"}
+    assert drawn["biases"] == ["+1", "+1"]
+    rows = page.get_by_role("slider", name="Row of the truth table")
+    for i, (a, b) in enumerate(CORNERS):
+        rows.fill(str(i))
+        _, h, out = (part[i] for part in computed([-1, -2], 1, True))
+        assert network(page)["values"] == [a, b, h, out]
+        assert network(page)["lit"] == [bool(value) for value in (a, b, h, out)]
+        assert page.locator("tbody tr[aria-current]").evaluate_all("rows => rows.map(row => row.rowIndex)") == [i + 1]
+    page.locator("tbody tr").nth(1).click()
+    assert network(page)["said"] == "The network for a=0 b=1: h = 0; out = 1; expected 1"
+
+
+def test_the_four_rows_run_through_once_the_gate_is_right(open_page):
+    page = open_page(GatePlayground("AND"), stopped=True)
+    assert page.locator(".row-name").text_content() == "a=0 b=1"
+    press(page, "Show a solution")
+    seen_rows = []
+    for _ in range(6):
+        seen_rows.append(page.locator(".row-name").text_content())
+        page.clock.run_for(500)
+    assert seen_rows == ["a=0 b=0", "a=0 b=1", "a=1 b=0", "a=1 b=1", "a=0 b=0", "a=0 b=0"]
+
+
+def press(page, name):
+    page.get_by_role("button", name=name).click()

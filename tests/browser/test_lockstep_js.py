@@ -90,7 +90,7 @@ LOCK = """(file, word, until, on = true) => {
   const lock = new core.Lockstep(core.read(file), word, on);
   while (lock.steps < until && lock.step());
   return {status: lock.status, steps: lock.steps, mark: lock.mark, message: lock.message, indexed: lock.indexed,
-    state: lock.network.machine.states[lock.state], ones: [...lock.tape.values()].filter(Boolean).length}
+    state: lock.network.machine.states[lock.state], ones: lock.tape.filled}
 }"""
 
 

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 import book
 import turing
-from pages import TURN, axe
+from pages import axe
 from turing.adders import LookaheadAdder, bits_of
 from turing.exercises import CHAPTERS, Wrong, exercises
 from turing.exercises.weights import WeightPuzzle
@@ -120,10 +120,23 @@ def the_stepper_agrees_with_the_oracle(page):
 
 def the_lab_halts_as_the_oracle_does(page):
     lab, run = page.locator(".turing-live .turing-lab"), turing.zoo["balanced_parentheses"].run("B(())E")
-    lab.get_by_role("button", name="Run", exact=True).click()
+    lab.get_by_role("button", name="To the end", exact=True).click()
     page.locator(".turing-lab[data-status=halted]").wait_for()
     seen = [lab.get_attribute(f"data-{name}") for name in ("step", "state", "ones", "mark")]
     assert seen == [str(run.steps), run.state, str(len(run.tape)), "good"]
+
+
+def the_first_screen_halts_as_the_oracle_does_and_comes_before_the_text(page):
+    root, run = page.locator(".turing-live .turing-lock-step"), turing.zoo["balanced_parentheses"].run("B(())E")
+    root.focus()
+    page.keyboard.press("End")
+    seen = [root.get_attribute(f"data-{name}") for name in ("step", "state", "head", "mark", "status")]
+    assert seen == [str(run.steps), run.state, str(run.head), "good", run.status]
+    tall = """root => [...document.querySelectorAll("article p, article li")]
+      .filter(part => part.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING)
+      .map(part => part.clientHeight / parseFloat(getComputedStyle(part).lineHeight))"""
+    if page.viewport_size["width"] > 1000:
+        assert max(root.evaluate(tall)) <= 2.1
 
 
 def the_gate_playground_solves_a_gate(page):
@@ -154,59 +167,33 @@ def the_puzzles_begin_where_their_stubs_fail(page, chapter):
         assert str(failure.value).split("\n")[0] in puzzle.inner_text()
 
 
-STEPPER_PAGES = ["book/why", "book/machines"]
-LAB_PAGES = ["book/index", "book/lab"]
+def the_squares_of_every_picture_of_weights_answer(page):
+    for picture in page.locator("figure:not(.turing-fallback figure) > .turing-hinton").all():
+        assert picture.get_attribute("role") == "application"
+        picture.focus()
+        page.keyboard.press("End")
+        reading = picture.locator("xpath=../following-sibling::p[1]")
+        assert reading.text_content().startswith("Row ")
+        page.keyboard.press("Escape")
+        assert reading.text_content().startswith("Point at a square")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_works_from_the_file_system_with_the_widgets_on_it(page, sites, visit):
-    seen = visit(f"{sites['file']}/{page}.html")
-    sound(seen)
-    chapter = page.removeprefix("book/")
-    if page in STEPPER_PAGES:
-        the_stepper_agrees_with_the_oracle(seen.page)
-    if page in LAB_PAGES:
-        the_lab_halts_as_the_oracle_does(seen.page)
+def the_widgets_work(page, name):
+    """Those on the page of that name, by the keys and buttons that a reader would use."""
+    if name in ("book/why", "book/machines"):
+        the_stepper_agrees_with_the_oracle(page)
+    if name == "book/lab":
+        the_lab_halts_as_the_oracle_does(page)
+    if name == "book/index":
+        the_first_screen_halts_as_the_oracle_does_and_comes_before_the_text(page)
+    chapter = name.removeprefix("book/")
     if chapter == "gates":
-        the_gate_playground_solves_a_gate(seen.page)
+        the_gate_playground_solves_a_gate(page)
     if chapter == "adders":
-        the_adder_ends_with_the_sum_of_torch(seen.page)
+        the_adder_ends_with_the_sum_of_torch(page)
     if chapter in CHAPTERS:
-        the_puzzles_begin_where_their_stubs_fail(seen.page, chapter)
-    assert seen.blocked == []
-    assert seen.errors == []
-
-
-def fits(page, *themes):
-    """Nothing of the page is outside a phone or a wide screen."""
-    for width in (360, 1200):
-        page.set_viewport_size({"width": width, "height": 900})
-        for theme in themes:
-            page.evaluate(TURN, theme)
-            sideways, stick_out = page.evaluate(OUTSIDE)
-            assert sideways <= 0, f"the page scrolls sideways at {width} px, {theme}"
-            assert stick_out == [], f"something sticks out of a widget at {width} px, {theme}"
-
-
-def serious(page):
-    """The violations that matter, in light and in dark."""
-    return axe(page, what=SERIOUS, own=THEMES_OWN)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_works_from_a_server_fits_a_phone_and_axe_finds_nothing_serious(page, sites, visit):
-    """In light and in dark, which the page shows one after the other."""
-    seen = visit(f"{sites['http']}/{page}.html", width=360, height=740)
-    sound(seen)
-    fits(seen.page, "light", "dark")
-    seen.page.evaluate(THIN)
-    assert serious(seen.page) == []
-    if page in STEPPER_PAGES:
-        the_stepper_agrees_with_the_oracle(seen.page)
-    if page in LAB_PAGES:
-        the_lab_halts_as_the_oracle_does(seen.page)
-    assert seen.blocked == []
-    assert seen.errors == []
+        the_puzzles_begin_where_their_stubs_fail(page, chapter)
+    the_squares_of_every_picture_of_weights_answer(page)
 
 
 UNFOLD = """() => {
@@ -223,10 +210,22 @@ HIDDEN = """() => [...document.querySelectorAll(
     return style.overflowX !== "visible" && told !== part.scrollWidth > part.clientWidth + 2;
   })
   .map((part) => part.outerHTML.slice(0, 120))"""
+# What a drawing cuts off at its own edge, where nothing scrolls. What is there for a finger alone is not seen.
+CUT = """() => [...document.querySelectorAll("article :is(svg text, svg rect, svg circle)")].filter((part) => {
+  const frame = part.closest("svg"), within = frame.closest("mjx-container, button, .landing-parts");
+  if (within || part.matches(".touch") || !part.checkVisibility()) return false;
+  const [inner, outer] = [part.getBoundingClientRect(), frame.getBoundingClientRect()];
+  const room = part.matches("text") ? 0.2 * inner.height : 1; // above and below its letters a line is empty
+  return getComputedStyle(frame).overflow !== "visible" && inner.width > 0 && (inner.left < outer.left - 2 ||
+    inner.right > outer.right + 2 || inner.top < outer.top - room || inner.bottom > outer.bottom + room);
+}).map((part) => part.outerHTML.slice(0, 160))"""
 NARROW = """() => [...document.querySelectorAll(".bd-article .highlight pre")]
   .filter((code) => code.checkVisibility() && code.scrollWidth > code.clientWidth)
   .filter((code) => Math.max(...code.innerText.split("\\n").map((line) => line.length)) <= 120)
   .map((code) => code.innerText.slice(0, 120))"""
+# A while after a change of its width, the theme lets the Tab key reach the code that goes on.
+REACHED = """() => [...document.querySelectorAll("pre[tabindex]")]
+  .every((code) => code.tabIndex === 0 || code.scrollWidth <= code.clientWidth || !code.checkVisibility())"""
 # The formulas and the next characters, where a line begins with one that cannot begin a line.
 TORN = """() => {
   const torn = [], walk = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
@@ -245,20 +244,54 @@ TORN = """() => {
 }"""
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_fades_where_it_goes_on_and_tears_no_formula_from_its_comma(page, sites, visit):
-    """On phones, tablets and desktops, with all folds open; and a desktop has room for 120 characters of code."""
-    seen = visit(f"{sites['http']}/{page}.html", width=1440)
-    seen.page.evaluate(MATHS_IS_DONE)
-    seen.page.wait_for_function(STARTED)
-    seen.page.evaluate(UNFOLD)
-    for width in (1440, 768, 390, 360):
-        seen.page.set_viewport_size({"width": width, "height": 900})
-        seen.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        assert seen.page.evaluate(HIDDEN) == [], f"cut off at {width} px"
-        assert seen.page.evaluate(TORN) == [], f"torn at {width} px"
+def fits(page):
+    """Nothing is outside of phones, tablets and desktops; what is wider fades out where it goes on, no formula is torn
+    from its comma, and a desktop has room for 120 characters of code."""
+    page.evaluate(UNFOLD)
+    for width in (1440, 1200, 768, 390, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        sideways, stick_out = page.evaluate(OUTSIDE)
+        assert sideways <= 0, f"the page scrolls sideways at {width} px"
+        assert stick_out == [], f"something sticks out of a widget at {width} px"
+        assert page.evaluate(HIDDEN) == [], f"cut off at {width} px"
+        assert page.evaluate(CUT) == [], f"cut off in a drawing at {width} px"
+        assert page.evaluate(TORN) == [], f"torn at {width} px"
         if width == 1440:
-            assert seen.page.evaluate(NARROW) == []
+            assert page.evaluate(NARROW) == []
+    page.wait_for_function(REACHED)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_works_from_the_file_system_fits_every_screen_and_axe_finds_nothing_serious(page, sites, visit):
+    """With all its widgets, and with all folds open."""
+    seen = visit(f"{sites['file']}/{page}.html")
+    sound(seen)
+    the_widgets_work(seen.page, page)
+    fits(seen.page)
+    assert seen.blocked == []
+    assert seen.errors == []
+    seen.page.evaluate(THIN)
+    assert axe(seen.page, SERIOUS, THEMES_OWN) == []
+
+
+FROM_A_SERVER = ["book/index", "book/machines", "book/lab"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*FROM_A_SERVER, *(pytest.param(page, marks=pytest.mark.slow) for page in PAGES if page not in FROM_A_SERVER)],
+)
+def test_a_page_that_comes_from_a_server_and_begins_dark_is_as_good(page, sites, visit):
+    """Here axe sees all of it, also what is there a second time."""
+    seen = visit(f"{sites['http']}/{page}.html", width=360, height=740, theme="dark")
+    assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    sound(seen)
+    the_widgets_work(seen.page, page)
+    fits(seen.page)
+    assert seen.blocked == []
+    assert seen.errors == []
+    assert axe(seen.page, SERIOUS, THEMES_OWN, each=10**6) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -341,18 +374,6 @@ def test_a_citation_says_what_its_entry_in_the_bibliography_is_called(book_html)
     assert [(said, labels[entry]) for entry, said in cited if said != labels[entry]] == []
 
 
-@pytest.mark.parametrize(
-    "page", ["book/index", *(pytest.param(page, marks=pytest.mark.slow) for page in PAGES if page != "book/index")]
-)
-def test_a_page_that_begins_dark_is_as_good(page, sites, visit):
-    """Here axe sees all of it, also what is there a second time."""
-    seen = visit(f"{sites['http']}/{page}.html", width=360, height=740, theme="dark")
-    assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
-    sound(seen)
-    fits(seen.page, "dark")
-    assert serious(seen.page) == []
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_another_host_to_fetch_from(page, book_html):
     assert book.foreign((book_html / f"{page}.html").read_text(encoding="utf-8")) == []
@@ -379,7 +400,40 @@ def test_a_page_is_light(page, book_html):
     local = re.findall(rb'(?:src|href)="([^":?#]+\.(?:js|css|svg|png))', file.read_bytes())
     files = {file, *((file.parent / name.decode()).resolve() for name in local)}
     fetched = [file for file in files if file.is_file() and not {"vendor", "_downloads"} & {*file.parts}]
-    assert sum(compressed(file) for file in fetched) < 300_000
+    assert sum(compressed(file) for file in fetched) < 300 * 1024
+
+
+SHIFTS = """new PerformanceObserver((list) => (window.shifts ??= []).push(
+  ...list.getEntries().map(({ value, sources }) => [value, ...sources.map(({ node }) =>
+    (node?.parentElement?.closest("article") ? "article" : node?.parentElement?.className ?? ""))]))
+).observe({ type: "layout-shift", buffered: true })"""
+
+
+@pytest.mark.parametrize("width", [1800, 1440, 390])
+def test_nothing_shifts_on_the_first_page(width, sites, browser):
+    """When the fonts come, when the widget takes its place, and while it plays."""
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.add_init_script(SHIFTS)
+    page.goto(f"{sites['file']}/book/index.html")
+    page.wait_for_function("document.querySelector('.turing-lock-step')?.dataset.beat === '3'")
+    page.evaluate("document.fonts.ready")
+    found = page.evaluate("window.shifts ?? []")
+    assert [shift for shift in found if "article" in shift] == []
+    assert sum(value for value, *_ in found) < 0.01, found  # the theme's own buttons at the top
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_controls_of_the_inspector_stay_in_sight_below_the_bar_of_the_page(width, sites, visit):
+    page = visit(f"{sites['file']}/book/wcm21.html", width=width, height=844).page
+    inspector = page.locator(".turing-live .turing-pipeline-inspector")
+    inspector.locator(".readout").evaluate("node => node.scrollIntoView({block: 'end'})")
+    bar, buttons = page.locator(".bd-header-article").bounding_box(), inspector.locator(".buttons").bounding_box()
+    assert inspector.bounding_box()["y"] < 0
+    assert 0 <= buttons["y"] - (bar["y"] + bar["height"]) < 20
+    inspector.get_by_role("button", name="Step", exact=True).click()
+    assert inspector.get_attribute("data-step") == "5"
 
 
 def test_the_front_door_leads_to_the_landing_page(sites, visit):

@@ -31,7 +31,10 @@ RUNS = {
     "lookahead": (turing.compile(PAPER, "wcm21", T=100, adder="lookahead"), "B(())E"),
     "lookahead, cells left of the word": (turing.compile(LEFT, "wcm21", T=16, adder="lookahead"), "xz"),
 }
-each_run = pytest.mark.parametrize("title", RUNS)
+MORE = {"binary increment", "bb3"}  # of the kind of the first
+each_run = pytest.mark.parametrize(
+    "title", [pytest.param(title, marks=[pytest.mark.slow] * (title in MORE)) for title in RUNS]
+)
 INSPECTOR = ".turing-pipeline-inspector"
 
 # Go to every step and every layer, and read what the page shows there.
@@ -238,8 +241,9 @@ def test_a_click_chooses_a_cell_keys_go_on_and_the_list_and_the_heads_choose_a_l
     assert chosen(page)[:2] == (19, "column")
     page.keyboard.press("ArrowUp")
     assert chosen(page)[:2] == (18, "combine")
-    assert page.get_by_role("option", selected=True).text_content() == "combine"
-    assert page.get_by_role("option").all_text_contents() == names
+    options = page.get_by_role("listbox").get_by_role("option")
+    assert options.and_(page.locator("[aria-selected=true]")).text_content() == "combine"
+    assert options.all_text_contents() == names
 
     page.locator("[data-head=search4]").click()
     assert chosen(page)[:2] == (18, "search4")
@@ -284,6 +288,114 @@ def test_the_picture_rings_what_the_head_reads(show):
     assert [kind for kind, *_ in page.evaluate(RINGS)] == ["tape"]
 
 
+# Where each arc begins and ends, as rows of the picture; row −1 is the tape.
+ARCS = """() => {
+  const frame = document.querySelector(".picture"), rows = frame.querySelector(".rows");
+  const at = (path, along) => path.getPointAtLength(along).matrixTransform(path.getScreenCTM());
+  const row = (point) => Math.floor(point.matrixTransform(rows.getScreenCTM().inverse()).y / 22);
+  return [...frame.querySelectorAll(".arc")].map((path) => {
+    const [from, to] = [0, path.getTotalLength()].map((along) => row(at(path, along)));
+    return [path.closest(".tape") ? -1 : to, from, Number(path.dataset.key), Number(path.dataset.weight)];
+  });
+}"""
+WALK_ARCS = f"""([steps, names]) => steps.map((step) => {{
+  model.set("step", step);
+  return names.map((name) => (model.set("layer", name), ({ARCS})()));
+}})"""
+
+
+@each_run
+def test_an_arc_leads_from_the_new_cell_to_every_column_that_the_head_reads(title, show):
+    net, word = RUNS[title]
+    _, kept = net.run_with_cache(word)
+    patterns = {name.removesuffix(".pattern"): kept[name] for name in kept if name.endswith(".pattern")}
+    steps = range(1, len(kept["column"]) + 1)
+    shown = show(PipelineInspector(net, word)).evaluate(WALK_ARCS, [[*steps], [*patterns]])
+    for step, arcs_of in zip(steps, shown, strict=True):
+        for arcs, (name, pattern) in zip(arcs_of, patterns.items(), strict=True):
+            read = [(key, weight) for key, weight in enumerate(pattern[step - 1].tolist()[:-1]) if weight]
+            assert arcs == [[-1 if name == "initial" else key, step, key, weight] for key, weight in read]
+
+
+def test_an_arc_to_the_tape_follows_the_rows_when_they_are_scrolled(show):
+    page = show(PipelineInspector(NET, "B(())E"))
+    page.add_style_tag(content=".picture { max-height: 12rem !important }")
+    page.evaluate("model.set('step', 13), model.set('layer', 'initial')")
+    for top in (0, 60, 200):
+        page.locator(".picture").evaluate(
+            "(frame, top) => new Promise((done) => { frame.scrollTop = top; requestAnimationFrame(done); })", top
+        )
+        assert [arc[:3] for arc in page.evaluate(ARCS)] == [[-1, 13, 5]]
+
+
+def test_play_walks_layer_by_layer_through_every_step_and_stops_at_the_end(open_page):
+    net = turing.compile(PAPER, "wcm21", T=16)
+    page, names = open_page(PipelineInspector(net, "BE"), stopped=True), ["column", *net.pipeline]
+    last = PAPER.run("BE").steps
+    page.locator(INSPECTOR).press("Home")
+    page.get_by_role("option", name="column").first.click()
+    page.get_by_label("Speed").select_option("10 a second")
+    page.get_by_role("button", name="Play", exact=True).click()
+    walked = [chosen(page)[:2]]
+    while page.get_by_role("button", name="Pause", exact=True).count():
+        page.clock.run_for(100)
+        walked.append(chosen(page)[:2])
+    assert walked == [(step, name) for step in range(1, last + 1) for name in names]
+    page.locator(INSPECTOR).press("p")
+    page.clock.run_for(100)
+    assert chosen(page)[:2] == (1, names[1])
+    page.locator(INSPECTOR).press("ArrowDown")
+    page.clock.run_for(1000)
+    assert chosen(page)[:2] == (1, names[2])
+    assert page.get_by_role("button", name="Play", exact=True).count() == 1
+
+
+def test_arcs_are_drawn_and_changes_flip_unless_it_is_fast_or_the_reader_wants_stillness(open_page):
+    moving = "document.getAnimations().length"
+    for motion, speed, moves in (("null", "2", True), ("null", "30", False), ("reduce", "2", False)):
+        page = open_page(PipelineInspector(NET, "B(())E"), reduced_motion=motion, stopped=True)
+        page.get_by_label("Speed").select_option(speed)
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
+        page.clock.run_for(1000 // int(speed) + 1)
+        assert chosen(page)[:2] == (7, "search6")
+        page.clock.run_for(4 * 1000 // int(speed))
+        assert chosen(page)[:2] == (7, "search2")
+        assert (page.evaluate(moving) > 0) == moves
+        page.get_by_role("button", name="Pause", exact=True).click()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1000, 600), (390, 700)])
+def test_the_buttons_stay_in_sight_all_the_way_down(width, height, open_page):
+    page = open_page(PipelineInspector(NET, "B(())E"), width=width, height=height)
+    page.locator(".readout").evaluate("node => node.scrollIntoView({block: 'end'})")
+    assert page.locator(INSPECTOR).bounding_box()["y"] < -100
+    for name in ("Play", "Back", "Step", "Start", "End"):
+        box = page.get_by_role("button", name=name, exact=True).bounding_box()
+        assert 0 <= box["y"] < 60
+    page.get_by_role("button", name="Step", exact=True).click()
+    assert chosen(page)[0] == 8
+
+
+OVERLAPS = """() => {
+  const names = [...document.querySelectorAll(".names span")], cross = (one, other, from, to) =>
+    one[from] < other[to] - 0.5 && other[from] < one[to] - 0.5;
+  const boxes = names.map((node) => [node.textContent, node.getBoundingClientRect()]);
+  return boxes.flatMap(([one, a], n) => boxes.slice(n + 1).filter(([, b]) =>
+    cross(a, b, "left", "right") && cross(a, b, "top", "bottom")).map(([other]) => [one, other]));
+}"""
+
+
+@pytest.mark.parametrize("title", ["balanced parentheses", "lookahead", "stays, and cells left of the word"])
+def test_the_names_of_the_slices_do_not_overlap(title, open_page):
+    page = open_page(PipelineInspector(*RUNS[title]))
+    page.add_style_tag(content="html { font-size: 18px }")  # the book's
+    for width in (700, 800, 940, 980, 1120):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator(".names span").first.is_visible()
+        assert page.evaluate(OVERLAPS) == []
+
+
 def test_a_kernel_moves_the_widget_and_hears_of_the_reader(show):
     page = show(PipelineInspector(NET, "B()E"))
     page.evaluate("model.set('step', 4), model.set('layer', 'project')")
@@ -315,7 +427,7 @@ def test_a_phone_shows_one_layer_at_a_time_also_of_a_long_word(open_page):
 def test_wide_pages_have_the_list_and_keep_their_height_from_layer_to_layer(open_page):
     page = open_page(PipelineInspector(NET, "B(())E"), width=800)
     assert page.get_by_role("listbox", name="Layers of the pipeline").is_visible()
-    assert not page.get_by_role("combobox").is_visible()
+    assert not page.get_by_role("combobox", name="Layer").is_visible()
     heights = """() => {
       const root = document.querySelector(".turing-pipeline-inspector"), found = [];
       const press = (key, times) => {

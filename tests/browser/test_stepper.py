@@ -120,7 +120,7 @@ def test_typed_words_are_run_over_http_as_well(open_page, address):
 def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
     page = open_page(stepper(LONG))
     page.get_by_label("Word").fill(" one  one one ")
-    press(page, "End")
+    press(page, "To the end")
     agrees(seen(page), LONG, list(LONG.trace(["one"] * 3))[-1])
 
 
@@ -137,7 +137,7 @@ def test_a_word_of_long_symbols_is_typed_with_spaces(open_page):
 def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
     page = open_page(stepper(machine, word))
     assert seen(page)["says"] == "running"
-    press(page, "End")
+    press(page, "To the end")
     agrees(seen(page), machine, list(machine.trace(word, 2000))[-1])
     assert seen(page)["says"] == says
     assert says in page.locator(".says").text_content()
@@ -145,12 +145,12 @@ def test_the_status_says_how_the_run_ended(machine, word, says, open_page):
 
 def test_a_reader_without_a_kernel_can_allow_more_steps(open_page):
     page = open_page(stepper(FOREVER, ""))
-    press(page, "End")
+    press(page, "To the end")
     for steps in (20_000, 200_000):
         at = seen(page)["step"]
         press(page, f"Allow {steps:,} steps")
         assert (seen(page)["step"], seen(page)["status"]) == (at, "running")
-        press(page, "End")
+        press(page, "To the end")
         assert (seen(page)["step"], seen(page)["status"]) == (steps, "limit")
     assert not page.get_by_role("button", name="Allow").is_visible()
 
@@ -167,7 +167,7 @@ def test_a_word_without_its_ends_is_offered_them(open_page):
         press(page, f"Add the ends: {whole}")
         assert (field.input_value(), offer.is_visible()) == (whole, False)
         assert page.evaluate("document.activeElement.value") == whole
-        press(page, "End")
+        press(page, "To the end")
         agrees(seen(page), PAPER, list(PAPER.trace(whole))[-1])
 
 
@@ -259,6 +259,46 @@ def test_play_runs_to_the_end_pauses_and_starts_over_and_nothing_is_animated(mot
     assert page.evaluate(moving) == 0
 
 
+# What moves right after something was done: the classes of the elements, and how long.
+MOVED = """name => {
+  const root = document.querySelector(".turing-stepper");
+  [...root.querySelectorAll("button")].find(({ textContent }) => textContent === name).click();
+  return document.getAnimations().map(({ effect: { target, pseudoElement } }) =>
+    [pseudoElement ?? target.tagName.toLowerCase(), {...target.closest("[data-cell], [data-rules]").dataset}]);
+}"""
+
+
+def test_a_step_slides_the_head_flips_the_written_cell_and_pulses_the_edge_that_was_taken(open_page):
+    page = open_page(stepper(PAPER, "B()E"))
+    for step in range(3):
+        moved = page.evaluate(MOVED, "Step")
+        now, later = list(PAPER.trace("B()E"))[step : step + 2]
+        cells = {int(data["cell"]) for _, data in moved if "cell" in data}
+        assert cells == {now.head, later.head}
+        rule = list(PAPER.delta).index((now.state, now.symbol))
+        assert [str(rule) in data["rules"].split() for kind, data in moved if kind == "path"] == [True]
+        assert [kind for kind, _ in moved].count("::before") == 1
+        flips = [kind for kind, _ in moved].count("b") - 2  # ink leaves one cell and enters another
+        assert flips == (now.symbol != later.cells[now.head])
+        page.evaluate("document.getAnimations().forEach(animation => animation.finish())")
+    assert page.evaluate(MOVED, "Start") == page.evaluate(MOVED, "To the end") == []
+
+
+@pytest.mark.parametrize(("motion", "rate"), [("reduce", "2/s"), ("no-preference", "30/s")])
+def test_nothing_moves_above_ten_steps_a_second_nor_for_a_reader_who_asked_for_that(motion, rate, open_page):
+    page = open_page(stepper(BB4), reduced_motion=motion, stopped=True)
+    page.get_by_label("Speed").select_option(rate)
+    press(page, "Play")
+    for _ in range(3):
+        page.clock.run_for(510)
+        assert page.evaluate("document.getAnimations().length") == 0
+
+
+def test_play_is_the_main_button(open_page):
+    page = open_page(stepper(PAPER, "B()E"))
+    assert page.locator(".buttons .main").all_inner_texts() == ["Play"]
+
+
 def test_a_reader_who_listens_hears_single_steps_and_the_end_but_not_the_running(open_page):
     page = open_page(stepper(PAPER, "B()E"))
     press(page, "Step")
@@ -305,7 +345,7 @@ def test_a_phone_sees_tape_controls_and_status_at_once_and_never_scrolls_sideway
     page = open_page(
         stepper(machine), Predict("W" * 90, ["`" + "x" * 80 + "`", "no"], 1, "y" * 90), width=360, height=640
     )
-    press(page, "End")
+    press(page, "To the end")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     root = page.locator(".turing-stepper").bounding_box()
     for part in (".tape", ".status", ".buttons", ".scrub"):

@@ -20,6 +20,8 @@ STATE = "var(--turing-st,#B3440E)"
 SYMBOL = "var(--turing-sym,#0067A8)"
 QUIET = "var(--turing-scr,#63636B)"
 LINE = "var(--turing-line,#C9CBD1)"
+SOFT = "var(--turing-soft,#F3F4F6)"
+ATTENTION = "var(--turing-attn,#8A3F94)"
 SANS = "var(--turing-sans,'IBM Plex Sans',system-ui,sans-serif)"
 MONO = "var(--turing-mono,'IBM Plex Mono',ui-monospace,monospace)"
 
@@ -38,6 +40,14 @@ class Picture:
 
     svg: str
     alt: str
+
+    @classmethod
+    def of(cls, body: Iterable[str], width: float, height: float, alt: str) -> Picture:
+        """A picture of SVG elements of your own; the colours of the page are in ``turing.pictures.base``.
+
+        Chapter: :doc:`/book/machines`.
+        """
+        return _picture("turing-drawing", width, height, alt, body)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file whose name ends in ``.svg``.

@@ -23,7 +23,7 @@ COLOURS = {
     GROUND: base.GROUND,
     QUIET: base.QUIET,
     LINE: base.LINE,
-    ATTENTION: "var(--turing-attn,#8A3F94)",
+    ATTENTION: base.ATTENTION,
     "#B3440E": base.STATE,
     "#0067A8": base.SYMBOL,
     "#00734F": "var(--turing-pos,#00734F)",

@@ -53,9 +53,9 @@ def state_diagram(machine: TuringMachine) -> Picture:
     ``data-rules`` are the indices of an edge's rules in ``list(machine.delta)``.
 
     >>> import turing
-    >>> print(turing.state_diagram(turing.zoo["bb2"]).alt)
-    State diagram of 3 states and 4 rules. A is the initial state; Z halts. \
-Arrows lead from A to B; from B to A, Z.
+    >>> print(turing.state_diagram(turing.zoo["bb2"]).alt)  # doctest: +NORMALIZE_WHITESPACE
+    State diagram of 3 states and 4 rules. A is the initial state; Z halts.
+    Arrows lead from A to B; from B to A, Z.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from turing.arguments import count, step_limit
 from turing.machine import Configuration, Run, TuringMachine
 from turing.pictures.base import (
+    ATTENTION,
     GROUND,
     INK,
     LINE,
@@ -42,25 +43,27 @@ def space_time(
     max_steps: int = 10_000,
     cells: range | None = None,
     alt: str | None = None,
+    arcs: Mapping[int, int] | None = None,
 ) -> Picture:
     """Draw a run, one configuration in each row, time running down; the head is the inverted cell.
 
     ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` steps are drawn. ``cells``
     chooses the part of the tape; the default is every cell of the word and every cell visited. Long runs are drawn in
     pixels, and of very long ones only evenly spaced rows, as a note in the picture then says. ``alt`` replaces the
-    generated text for those who cannot see the picture.
+    generated text for those who cannot see the picture. ``arcs`` leads from steps back to earlier ones, as attention
+    does: ``{7: 6}`` draws an arc from step 7 to step 6.
 
     >>> import turing
-    >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)
-    Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I, \
-visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
+    >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)  # doctest: +NORMALIZE_WHITESPACE
+    Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I,
+    visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
 
     If you have chosen the moments yourself, ``source`` is the list of their configurations:
 
     >>> moments = list(turing.zoo["bb4"].trace())[::25]
-    >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)
-    Space–time diagram of 5 moments, from step 0 to step 100, time running down. \
-One column for every 3 cells.
+    >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)  # doctest: +NORMALIZE_WHITESPACE
+    Space–time diagram of 5 moments, from step 0 to step 100, time running down.
+    One column for every 3 cells.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -81,7 +84,7 @@ One column for every 3 cells.
     if cells is not None and cells.stop - cells.start > MAX_TAPE:
         raise ValueError(f"cells is a range of at most {MAX_TAPE:,} cells, and {cells!r} was given. Choose fewer.")
     if not isinstance(run, Run):
-        return _draw_configurations(sorted(run, key=lambda now: now.step), cells, alt)
+        return _draw_configurations(sorted(run, key=lambda now: now.step), cells, alt, arcs or {})
     steps = min(run.steps, step_limit(max_steps))
     # Two passes: the width must be known before a row can be drawn, and keeping every tape would take too much memory.
     first: Any = None  # the word, cell by cell
@@ -105,14 +108,16 @@ One column for every 3 cells.
         left_out.append(f"One row for every {stride} steps{', and the last' if steps % stride else ''}.")
     left_out += _skipped_cells(shown)
     alt = alt or _story(run, list(first.values()), rows[0], heads, now, left_out)
-    return _draw(rows, shown, now._blank, alt, left_out)
+    return _draw(rows, shown, now._blank, alt, left_out, arcs or {})
 
 
 def _are_configurations(source: object) -> bool:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(now, Configuration) for now in source)
 
 
-def _draw_configurations(moments: Sequence[Configuration], cells: range | None, alt: str | None) -> Picture:
+def _draw_configurations(
+    moments: Sequence[Configuration], cells: range | None, alt: str | None, arcs: Mapping[int, int]
+) -> Picture:
     """The picture of a list of configurations, one in each row."""
     if cells is None:
         known = {cell for now in moments for cell in (*now.cells, now.head)}
@@ -121,7 +126,7 @@ def _draw_configurations(moments: Sequence[Configuration], cells: range | None, 
     span = f"{count(len(moments), 'moment')}, from step {moments[0].step:,} to step {moments[-1].step:,}"
     alt = alt or " ".join((f"Space–time diagram of {span}, time running down.", *_skipped_cells(shown)))
     rows = [_row(now, shown) for now in moments]
-    return _draw(rows, shown, moments[0]._blank, alt, [f"{span}.", *_skipped_cells(shown)])
+    return _draw(rows, shown, moments[0]._blank, alt, [f"{span}.", *_skipped_cells(shown)], arcs)
 
 
 class _Row(NamedTuple):
@@ -145,9 +150,21 @@ def _skipped_cells(shown: range) -> list[str]:
     return [f"One column for every {shown.step} cells."] if shown.step > 1 else []
 
 
-def _draw(rows: list[_Row], shown: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+def _draw(
+    rows: list[_Row], shown: range, blank: str, alt: str, left_out: list[str], arcs: Mapping[int, int]
+) -> Picture:
     small = len(rows) <= MAX_ROWS and len(shown) <= MAX_CELLS and shown.step == 1
-    return (_cells if small else _pixels)(rows, shown, blank, alt, left_out)
+    if wrong := [f"{step}: {back}" for step, back in arcs.items() if not rows[0].step <= back < step <= rows[-1].step]:
+        raise ValueError(
+            f"An arc leads from a step of the picture back to an earlier one, and {wrong[0]} was given. "
+            f"The picture has the steps {rows[0].step:,} to {rows[-1].step:,}."
+        )
+    if arcs and not small:
+        raise ValueError(
+            f"Arcs are drawn in pictures of at most {MAX_ROWS} rows and {MAX_CELLS} cells, and this one has "
+            f"{len(rows):,} and {len(shown):,}. Give a smaller max_steps, or choose cells."
+        )
+    return _cells(rows, shown, blank, alt, left_out, arcs) if small else _pixels(rows, shown, blank, alt, left_out)
 
 
 def _story(run: Run, word: list[str], first: _Row, heads: set[int], last: Configuration, left_out: list[str]) -> str:
@@ -179,7 +196,9 @@ def _text(symbols: list[str]) -> str:
     return _visible((" " if any(len(symbol) > 1 for symbol in symbols) else "").join(symbols))
 
 
-def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str]) -> Picture:
+def _cells(
+    rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[str], arcs: Mapping[int, int]
+) -> Picture:
     """The picture with every symbol printed, for runs that fit on a page."""
     names: dict[str | None, str]
     names = {symbol: _short(symbol, 6) for row in rows for symbol in row.tape if symbol is not None}
@@ -225,6 +244,17 @@ def _cells(rows: list[_Row], cells: range, blank: str, alt: str, left_out: list[
         *_group(f"font:600 17px {SANS};fill:{STATE}", labels),
         *_group(f"font:13px {SANS};fill:{QUIET}", axis),
     ]
+    place, reach = {row.step: top + tall * (i + 0.5) for i, row in enumerate(rows)}, 0.0
+    for step, back in arcs.items():
+        low, high = place[step], place[back]
+        bend = min(16 + (low - high) / 3, 110)
+        reach = max(reach, bend * 0.75 + 4)  # a curve stays within three quarters of its bend
+        curve = f"M{right + 2} {_number(low - 3)}C{_number(right + bend)} {_number(low - 3)} "
+        curve += f"{_number(right + bend)} {_number(high + 3)} {right + 8} {_number(high + 3)}"
+        tip = f"M{right + 2} {_number(high + 3)}l8 -4v8z"
+        body.append(f'<path style="stroke:{ATTENTION};stroke-width:2;fill:none" d="{curve}"/>')
+        body.append(f'<path style="fill:{ATTENTION}" d="{tip}"/>')
+    right += math.ceil(reach)
     width = max(right, *(8 + _width(note, 13, 0.56) for note in left_out), 0) + 8
     return _picture("turing-space-time", width, bottom + 8 + 20 * len(left_out), alt, body)
 

@@ -1,4 +1,4 @@
-"""What a network's numbers say: as equations, as Hinton squares, and as a picture of its architecture.
+"""What a network's numbers say: as equations, as Hinton squares, as wires, and as a picture of its architecture.
 
 Chapter: :doc:`/book/gates`.
 """
@@ -6,5 +6,6 @@ Chapter: :doc:`/book/gates`.
 from turing.views.diagram import architecture
 from turing.views.drawings import draw
 from turing.views.equations import Equations, Line, show
+from turing.views.wiring import wires
 
-__all__ = ["Equations", "Line", "architecture", "draw", "show"]
+__all__ = ["Equations", "Line", "architecture", "draw", "show", "wires"]

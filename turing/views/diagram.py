@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from turing import ir
 from turing.arguments import count
 from turing.layout import FAMILIES
-from turing.pictures.base import GROUND, INK, MONO, QUIET, SANS, Picture, _picture, _visible, _width
+from turing.pictures.base import ATTENTION, GROUND, INK, MONO, QUIET, SANS, Picture, _picture, _visible, _width
 from turing.views.equations import names_read, passes
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["architecture"]
 
-ATTENTION = "var(--turing-attn,#8A3F94)"
 FONT, SMALL = 17, 15
 LEFT, WIDE, HIGH, GAP = 44, 420, 56, 18  # of the boxes
 LEADING = 20  # of the lines in a box
@@ -65,7 +64,7 @@ def architecture(network: nn.Module) -> Picture:
         back = f"M{TITLE - 8} {bottom + 10:g}H16V16H{TITLE - 14}"
         head = _head(TITLE - 8, 16, "right")
         body.append(f'<path style="stroke:{INK};stroke-width:1.5;fill:none" d="{back}"/>{head}')
-        if found.loop.add:
+        if found.loop.add or found.loop.table:
             body.append(_text(24, bottom + 3, "+ β(t + 1)", "start", SMALL, QUIET))
     right = RIGHT if any(box.mask for box in boxes) else LEFT + WIDE + 20
     return _picture("turing-architecture", right, bottom + 26, _story(found, boxes), body)
@@ -139,7 +138,9 @@ class _Box:
             body.append(f'<rect x="{x}" y="{middle - 20:g}" width="74" height="40" rx="4" style="{pen}"/>')
             body.append(_text(x + 37, middle - 2, "the word,", "middle", SMALL, ATTENTION))
             body.append(_text(x + 37, middle + 15, "encoder", "middle", SMALL, ATTENTION))
-        elif note := {"strict": "earlier", "offset": f"{self.offset} back"}.get(self.mask):
+        elif note := {"strict": "earlier", "prefix": "+ word", "offset": f"{self.offset} back", "window": "window"}.get(
+            self.mask
+        ):
             body.append(_text(LEFT + WIDE + 12, middle - 6, note, "start", SMALL, ATTENTION))
         return body
 
@@ -155,7 +156,8 @@ class _Box:
             return [*(reads or [("1", False)]), ("→", False), *writes]
         fetched = [(name, True) for name in self.fetch] or [("1", False)]
         if not at:
-            return [("mean of", False), *fetched, ("→", False), *writes]
+            which = "the oldest" if self.mask == "window" else "mean of"
+            return [(which, False), *fetched, ("→", False), *writes]
         fits = "=" if self.exact else "fits"
         return [*fetched, ("where", False), *at, (fits, False), *reads, ("→", False), *writes]
 
@@ -241,8 +243,10 @@ def _story(network: ir.Network, boxes: list[_Box]) -> str:
         looks = {
             "causal": ", looks at the history",
             "strict": ", looks at the earlier columns",
+            "prefix": ", looks at the word and the history",
             "offset": f", looks {one.offset} columns back",
             "cross": ", looks at the word",
+            "window": ", looks at the window",
         }.get(one.mask, "")
         return f"{_visible(one.name)}{times}{looks}, {' '.join(_visible(text) for text, _ in one.words())}"
 
@@ -252,6 +256,6 @@ def _story(network: ir.Network, boxes: list[_Box]) -> str:
         return f"Architecture of a network. A vector of {count(width, 'number')} goes through: {modules}."
     cells = loop.state == "cells"
     what = f"A row of cells, {width} numbers each," if cells else f"A column of {width} numbers"
-    added = ", with β of the next step added," if loop.add else ""
+    added = ", with β of the next step added," if loop.add or loop.table else ""
     following = f"The result{added} is the next {'row' if cells else 'column'}."
     return f"Architecture of one step. {what} goes through these modules: {modules}. {following}"

@@ -34,14 +34,14 @@ def draw(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     """Draw the weights of each layer: a row for each place written, a column for each place read, the bias last.
 
     A filled square is positive, a hollow one negative; its area is the magnitude, and zero is nothing. Its colour is
-    that of the slice it writes to. Where a layer is large, only slices are named; each square has its own tooltip.
-    A head of attention is drawn as its four maps. A compiled network is drawn module by module; there, the largest
-    number of each module fills a cell.
+    that of the slice it writes to. Where a layer is large, only slices are named; each square has its own tooltip,
+    and in the book's pages it answers to a pointer and to keys. A head of attention is drawn as its four maps. A
+    compiled network is drawn module by module; there, the largest number of each module fills a cell.
 
     >>> from turing.gates import AND
-    >>> print(draw(AND(2), [Layout(a=1, b=1), Layout(both=1)]).alt)
-    Weights as Hinton squares, 2 → 1. Each row is a place that is written, each column one that is read, the last \
-column the bias. Filled is positive, hollow negative, area is magnitude. Rows both, columns a b: 3 squares, −1 to 1.
+    >>> print(draw(AND(2), [Layout(a=1, b=1), Layout(both=1)]).alt)  # doctest: +NORMALIZE_WHITESPACE
+    Weights as Hinton squares, 2 → 1. Each row is a place that is written, each column one that is read, the last
+    column the bias. Filled is positive, hollow negative, area is magnitude. Rows both, columns a b: 3 squares, −1 to 1.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -83,7 +83,7 @@ column the bias. Filled is positive, hollow negative, area is magnitude. Rows bo
         return _picture("turing-hinton", width, y - GAP + EDGE, _story(found, modules), body)
     x = EDGE
     for value in sorted(set(values), reverse=True) if len(set(values)) <= 4 else (max(values), min(values)):
-        body += look.squares({(INK, value > 0): [(x + look.cell / 2, y, value, "")]})
+        body += look.squares({(INK, value > 0): [(x + look.cell / 2, y, value, "", "")]})
         text = f'<text x="{_n(x + look.cell + 6)}" y="{_n(y + 6)}" style="font:{FONT}px {MONO};fill:{INK}">'
         body.append(f"{text}{_signed(value)}</text>")
         x += look.cell + 30 + _width(_signed(value), FONT)
@@ -98,6 +98,7 @@ class _Matrix(NamedTuple):
     rows: Layout
     columns: Layout
     beside: list[tuple[str, list[ir.Number]]]
+    activation: str = "none"
 
     @property
     def numbers(self) -> list[ir.Number]:
@@ -106,10 +107,13 @@ class _Matrix(NamedTuple):
         return [*(weight for row in self.terms for _, weight in row), *vectors]
 
 
-def _matrix(name: str, layer: ir.Layer, null: ir.Numbers | None = None, **named: Layout) -> _Matrix:
-    beside = [("bias", [row.bias for row in layer.rows])] + ([("null", null.vector)] if null else [])
-    layouts = {"rows": layer.outputs, "columns": layer.inputs} | named
-    return _Matrix(name, [row.terms for row in layer.rows], beside=beside, **layouts)
+def _matrix(
+    name: str, layer: ir.Layer, null: ir.Numbers | None = None, oldest: ir.Numbers | None = None, **named: Layout
+) -> _Matrix:
+    beside = [("bias", [row.bias for row in layer.rows])]
+    beside += [(what, numbers.vector) for what, numbers in (("null", null), ("oldest", oldest)) if numbers]
+    rows, columns = named.get("rows", layer.outputs), named.get("columns", layer.inputs)
+    return _Matrix(name, [row.terms for row in layer.rows], rows, columns, beside)
 
 
 def _matrices(parts: Sequence[ir.Part]) -> list[_Matrix]:
@@ -124,13 +128,13 @@ def _matrices(parts: Sequence[ir.Part]) -> list[_Matrix]:
 
 def _of_part(part: ir.Part) -> list[_Matrix]:
     if isinstance(part, ir.Layer):
-        return [_matrix(KINDS[part.activation], part)]
+        return [_matrix(KINDS[part.activation], part)._replace(activation=part.activation)]
     if isinstance(part, ir.Attention):
         column = part.inputs
         scored, fetched = part.query.width_out, Layout(value=part.value.width_out)
         return [
             _matrix("query", part.query, rows=Layout(query=scored), columns=column),
-            _matrix("key", part.key, part.null_key, rows=Layout(key=scored), columns=column),
+            _matrix("key", part.key, part.null_key, part.oldest, rows=Layout(key=scored), columns=column),
             _matrix("value", part.value, part.null_value, rows=fetched, columns=column),
             _matrix("write", part.write, rows=column, columns=fetched),
         ]
@@ -168,20 +172,21 @@ class _Look(NamedTuple):
     cell: int
     largest: float  # the magnitude that fills a cell
 
-    def squares(self, groups: dict[tuple[str, bool], list[tuple[float, float, ir.Number, str]]]) -> list[str]:
-        """Squares by colour and sign, each with the middle, x and y, the value and a tooltip."""
+    def squares(self, groups: dict[tuple[str, bool], list[tuple[float, float, ir.Number, str, str]]]) -> list[str]:
+        """Squares by colour and sign, each with the middle, x and y, the value, row and column, and a tooltip."""
         drawn = []
         for (colour, positive), squares in groups.items():
             look = f'"positive" style="fill:{colour}"' if positive else f'"negative" style="fill:none;stroke:{colour}"'
             drawn.append(f"<g class={look}>")
-            for x, y, value, title in squares:
+            for x, y, value, at, title in squares:
                 side = (self.cell - (4 if self.named else 1)) * math.sqrt(abs(float(value)) / self.largest)
                 pen = 0 if positive else min(2, side / 4)
                 inner = _n(side - pen)  # half of a line lies outside
                 corner = f'x="{_n(x - (side - pen) / 2)}" y="{_n(y - (side - pen) / 2)}"'
                 stroke = "" if positive else f' stroke-width="{_n(pen)}"'
                 title = title and f"<title>{escape(title)}</title>"
-                drawn.append(f'<rect {corner} width="{inner}" height="{inner}"{stroke}>{title}</rect>')
+                at = at and f' data-at="{at}"'
+                drawn.append(f'<rect{at} {corner} width="{inner}" height="{inner}"{stroke}>{title}</rect>')
             drawn.append("</g>")
         return drawn
 
@@ -209,7 +214,8 @@ class _Panel:
 
     def drawn(self, x: float, y: float, top: float) -> list[str]:
         cell = self.look.cell
-        body = [f'<g transform="translate({_n(x + self.left)} {_n(y + top)})">']
+        known = f'data-cell="{cell}" data-activation="{self.matrix.activation}"'
+        body = [f'<g class="matrix" {known} transform="translate({_n(x + self.left)} {_n(y + top)})">']
         if self.heading:
             style = f"font:{FONT}px {SANS};fill:{QUIET}"
             text = escape(_visible(self.heading))
@@ -239,17 +245,19 @@ class _Panel:
             body.append(f"<text {place}>{_named(_short(name, 16), name)}</text>")
         body.append("</g>")
 
-        groups: dict[tuple[str, bool], list[tuple[float, float, ir.Number, str]]] = {}
+        groups: dict[tuple[str, bool], list[tuple[float, float, ir.Number, str, str]]] = {}
         reads = self.columns.names()
         colours = [part.colour for part in self.rows for _ in part]
         for i, (name, terms) in enumerate(zip(self.rows.names(), self.matrix.terms, strict=True)):
-            squares: list[tuple[float, str, ir.Number]] = [(j * cell, reads[j], value) for j, value in terms]
+            squares: list[tuple[float, int | str, str, ir.Number]] = [
+                (j * cell, j, reads[j], value) for j, value in terms
+            ]
             for u, (vector, values) in zip(self.beside, self.matrix.beside, strict=True):
-                squares.append((u, vector, values[i]))
-            for u, read, value in squares:
+                squares.append((u, vector, vector, values[i]))
+            for u, column, read, value in squares:
                 if value:
                     title = _visible(f"{name} ← {_signed(value)} · {read}")
-                    square = u + cell / 2, (i + 0.5) * cell, value, title
+                    square = u + cell / 2, (i + 0.5) * cell, value, f"{i} {column}", title
                     groups.setdefault((colours[i], value > 0), []).append(square)
         return [*body, *self.look.squares(groups), "</g>"]
 

@@ -30,8 +30,10 @@ def _found(lookup: Lookup, head: Attention) -> list[tuple[str, str]]:
     some_has, the_with = {
         "causal": ("a column has", "the column with"),
         "strict": ("an earlier column has", "the earlier column with"),
+        "prefix": ("a cell of the word or a column has", "the cell of the word or the column with"),
         "cross": ("a cell of the word has", "the cell of the word with"),
         "offset": (f"the column {head.offset} back has", f"the column {head.offset} back, if it has"),
+        "window": ("a column of the window has", "the column of the window with"),
     }[head.mask]
     named = _named(lookup.fetched, layout)
     values = [f"1 if {some_has}" if value == "1" else f"{value} of {the_with}" for value, _ in named]
@@ -43,8 +45,10 @@ def _maps(head: Attention) -> list[tuple[str, str]]:
     over = {
         "causal": "the columns so far",
         "strict": "the earlier columns",
+        "prefix": "the word and the columns so far",
         "cross": "the cells of the word",
         "offset": f"the column {head.offset} back",
+        "window": "the columns of the window",
     }[head.mask]
     shown = []
     writes = [(place, row) for place, row in enumerate(head.write.rows) if row.terms or row.bias]
@@ -53,6 +57,8 @@ def _maps(head: Attention) -> list[tuple[str, str]]:
         shown.append((changed, f"an average over {over}: these numbers are not a look-up by bits"))
     for name, layer in (("query", head.query), ("key", head.key), ("value", head.value)):
         shown += _equations(name, layer, head.inputs)
+    if head.oldest is not None:
+        shown.append(("key of the oldest", f"key + {_vector(head.oldest.vector)}"))
     score = "query · key" if head.score == "dot" else "−|query · key|"
     share = f"hardmax({score})" if head.kappa is None else f"softmax({_times(head.kappa, score)})"
     if head.null_key is not None and head.null_value is not None:

@@ -1,8 +1,9 @@
 // The adders. Their networks run in the page, so it needs no kernel and no connection.
 
 import { button, h, listen, onKeys, put, widget } from "../page/dom.js";
-import { equationsOf, formatNumber, rowText } from "../page/equations.js";
+import { equationsOf } from "../page/equations.js";
 import { forward, read } from "../page/network.js";
+import { formatNumber, rowText } from "../page/sums.js";
 import { clamp, range } from "../page/text.js";
 import { createTransport } from "../page/transport.js";
 

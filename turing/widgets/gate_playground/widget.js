@@ -2,6 +2,7 @@
 
 import { button, h, listen, put, svg, uniqueId, widget, write } from "../page/dom.js";
 import { forward, read, rowsOf, toNumbers } from "../page/network.js";
+import { createNetwork, createRows } from "../page/neurons.js";
 import { plainNetwork } from "../page/plain.js";
 import { clamp, signed } from "../page/text.js";
 
@@ -163,20 +164,24 @@ function createDial(text, id, onNumber, onWrong) {
   };
 }
 
-function createTable() {
+/** The truth table; a click chooses a row. */
+function createTable(choose) {
   const heads = ["a", "b", "sum z", "h", "out", "target"].map((text) => h("th", { scope: "col" }, text));
   const said = h("th", { scope: "col" }, h("span", { class: "says" }, "right or not yet"));
   const rows = CORNERS.map(() => h("tr", {}, ...Array.from({ length: 7 }, () => h("td"))));
   const table = h("table", { "aria-label": "Truth table" },
     h("thead", {}, h("tr", {}, ...heads, said)), h("tbody", {}, ...rows));
+  rows.forEach((row, i) => row.addEventListener("click", () => choose(i)));
   return {
     table,
-    show(values, thenNot) {
+    show(values, thenNot, on) {
       table.classList.toggle("deep", thenNot);
       heads[3].hidden = !thenNot;
       values.forEach(({ a, b, z, h: hidden, out, target, right }, i) => {
         const cells = [...rows[i].children];
         rows[i].classList.toggle("right", right);
+        rows[i].classList.toggle("on", i === on);
+        rows[i].ariaCurrent = i === on ? "true" : null;
         [a, b, z, hidden, out, target].forEach((number, k) => (cells[k].textContent = signed(number)));
         cells[3].hidden = !thenNot;
         cells[6].replaceChildren(h("span", { "aria-hidden": true }, right ? "✓" : "✗"),
@@ -218,9 +223,18 @@ export default {
   render({ model, el }) {
     const library = model.get("library"), id = uniqueId(), negation = neuronOf(read(library.negation).modules[0], 1);
     const gates = library.gates.map((gate) => ({ ...gate, solution: solutionOf(gate.network) }));
+    let picked = null, solved;
+    const choose = (row) => {
+      picked = row;
+      draw();
+    };
     const change = (values) => {
+      picked = null;
+      lines.stop();
+      const before = solved;
       put(model, values);
       draw();
+      if (solved && !before) lines.runThrough();
     };
     const radios = gates.map(({ name }) => h("input", { type: "radio", name: id, value: name }));
     const chooser = h("fieldset", { class: "gates" }, h("legend", {}, "Make the neuron compute"),
@@ -235,7 +249,8 @@ export default {
     const solve = button("Show a solution", () => change(chosen().solution));
     const formula = h("p", { class: "formula" }), second = h("span"), status = h("p", { class: "status", role: "status" });
     const plot = createPlot((bias) => change({ bias }));
-    const table = createTable(), reason = createReason();
+    const network = createNetwork("The network"), lines = createRows(CORNERS.map(([a, b]) => `a=${a} b=${b}`), choose);
+    const table = createTable((row) => (lines.stop(), choose(row))), reason = createReason();
     const key = (kind, text) => h("span", {}, h("i", { class: kind, "aria-hidden": true }), text);
     const fires = h("span");
     const root = widget("gate-playground", "One neuron as a gate", {},
@@ -250,6 +265,7 @@ export default {
           h("label", { class: "then" }, tick, second),
           table.table,
           h("div", { class: "result" }, status, solve))),
+      h("div", { class: "drawn" }, network.node, lines.node),
       reason.block);
     el.replaceChildren(root);
 
@@ -278,7 +294,17 @@ export default {
         ...(thenNot ? [": ", h("span", { class: "formula" }, negated)] : [", a second neuron"]));
       fires.textContent = thenNot ? "h fires, z > 0" : "it fires, z > 0";
       plot.show({ weights, bias, rows, crossed, name: label(name) });
-      table.show(rows, thenNot);
+      const first = rows.findIndex(({ right }) => !right), shown = picked ?? Math.max(first, 0), row = rows[shown];
+      const names = [["a", "b"], ...(thenNot ? [["h"]] : []), ["out"]];
+      table.show(rows, thenNot, shown);
+      lines.show(shown);
+      network.show({
+        places: names.map((places) => places.map((name) => ({ name, colour: "inherit" }))),
+        layers: [[[weights], [bias]], ...(thenNot ? [[[negation.weights], [negation.bias]]] : [])],
+        values: [[row.a, row.b], ...(thenNot ? [[row.h]] : []), [row.out]], row: `a=${row.a} b=${row.b}`,
+        expected: [row.target],
+      });
+      solved = first < 0;
       write(status, `${count} of 4 rows right${count < 4 ? "" : `: ${label(name)}`}`);
       status.classList.toggle("done", count === 4);
       reason.block.hidden = !crossed;

@@ -67,7 +67,7 @@ class GatePlayground(Widget):
     """
 
     _esm = joined("gate_playground/widget.js")
-    _css = style("gate_playground/widget.css")
+    _css = style("page/neurons.css", "gate_playground/widget.css")
 
     library = traitlets.Dict(read_only=True).tag(sync=True)
     # Plain traits: the validators below say what is expected, None included.

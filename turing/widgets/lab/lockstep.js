@@ -3,12 +3,12 @@
 import { compile } from "../page/compile.js";
 import { encode } from "../page/encode.js";
 import { IndexedRun, misfit } from "../page/index.js";
-import { Interpreter } from "../page/machine.js";
+import { Interpreter, Tape } from "../page/machine.js";
 import { FileProblem, Refusal, Run } from "../page/network.js";
 import { big } from "../page/text.js";
 
 const MAX_PLAIN = 2000; // steps: each looks at all columns before it
-const MAX_CELLS = 1_000_000; // entries of the index
+export const MAX_CELLS = 1_000_000; // entries of the index
 
 /** What each module has to give at the next step: the names of the places that are 1, as turing.wcm.lookahead says it. */
 class Specification {
@@ -82,11 +82,11 @@ export class Lockstep {
     if (word.length > this.size)
       throw new FileProblem(`The word has ${word.length} cells, and ${bits} bits distinguish ${this.size}.`);
     this.run = new (indexed ? IndexedRun : Run)(network, encode(network, word));
-    this.tape = new Map(word.map((symbol, cell) => [cell, machine.symbols.indexOf(symbol)]));
+    this.tape = new Tape(word.map((symbol) => machine.symbols.indexOf(symbol)));
     this.cells = new Map([[0, 0], ...word.map((_, cell) => [cell, cell])]); // by position bits
     this.state = machine.states.indexOf(machine.initial);
     this.halting = machine.states.map((state) => machine.halting.includes(state));
-    this.read = this.tape.get(0) ?? 0;
+    this.read = this.tape.get(0);
     this.wrote = this.read;
     const folded = file.options.adder === "lookahead";
     this.changed = interpreter && folded && !sameWeights(file, compile(machine, file.options));
@@ -119,9 +119,13 @@ export class Lockstep {
   fits() {
     if (!this.indexed && this.run.t >= MAX_PLAIN)
       this.end("failed", `Plain attention goes as far as step ${big(MAX_PLAIN)}.`);
-    if (this.run.visits?.size > MAX_CELLS)
-      this.end("failed", `The head was on ${big(MAX_CELLS)} cells: this page keeps no more.`);
+    if (this.used > MAX_CELLS) this.end("failed", `The head was on ${big(MAX_CELLS)} cells: this page keeps no more.`);
     return this.status === "running";
+  }
+
+  /** How many cells the head was on. */
+  get used() {
+    return this.run.visits?.size;
   }
 
   /** A plain run as it was after t steps. */
@@ -182,9 +186,9 @@ export class Lockstep {
     this.cells.set(position, other);
     if (other !== cell) return this.fail(`cell ${cell} has the position bits of cell ${other}: more bits are needed`);
     this.tape.set(this.cell, wrote);
-    if ((this.tape.get(cell) ?? 0) !== read)
+    if (this.tape.get(cell) !== read)
       return this.fail(`the network reads ${machine.symbols[read]} on cell ${cell}, ` +
-        `where ${machine.symbols[this.tape.get(cell) ?? 0]} stands`);
+        `where ${machine.symbols[this.tape.get(cell)]} stands`);
     Object.assign(this, { state, read, wrote, cell });
     if (this.mark && !this.agrees(step)) return false;
     if (this.halting[state]) this.end("halted");

@@ -3,7 +3,7 @@
 import { dumpMachine, parseMachine } from "../page/formats.js";
 import { big, clamp, count, short } from "../page/text.js";
 
-export const LIMITS = [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000]; // of the steps of a run
+export const LIMITS = [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 10_000_000, 50_000_000, 200_000_000]; // of the steps of a run
 export const LARGEST = { text: 100_000, states: 200, symbols: 50, pairs: 2000 };
 
 export const shapeOf = ({ states, symbols }) => `${count(states.length, "state")} and ${count(symbols.length, "symbol")}`;

@@ -21,7 +21,7 @@ export const table = (heads, rows) => h("table", {},
 /** The machine as text, read as it is typed; an error points at its line. */
 export function machinePanel(lab) {
   const HELP = "Type or paste a machine: bbchallenge, turingmachine.io, Morphett, or our JSON.";
-  const message = live("hint"), editor = tableEditor(lab), lines = h("pre", { class: "lines", "aria-hidden": true });
+  const message = live("hint"), editor = tableEditor(lab), lines = h("div", { class: "lines", "aria-hidden": true });
   const box = h("textarea", { rows: 7, wrap: "off", "aria-label": "The machine as text", ...PLAIN_TEXT });
 
   let begun = null; // the word that came with the text: it is taken when it is another one than before
@@ -32,7 +32,7 @@ export function machinePanel(lab) {
       ...(wrong ? [h("b", {}, wrong)] : []), numbers.slice(wrong).join(""));
     message.textContent = problem || note || HELP;
     message.classList.toggle("wrong", problem !== "");
-    message.classList.toggle("told", note !== "");
+    message.classList.toggle("reading-note", note !== "");
     box.setAttribute("aria-invalid", problem !== "");
   }
   on(box, "input", () => {
@@ -85,9 +85,10 @@ const MAX_FIELDS = 500;
 function tableEditor(lab) {
   const { session } = lab, frame = scroller("rules", "Table of rules"), message = live("hint");
   const numbers = scroller("changes", "Numbers that changed"), name = textField(), kind = h("select");
+  const legend = h("p", { class: "hint" });
   const large = h("p", { class: "hint" }, `The table has more than ${MAX_FIELDS} fields. Edit the text instead.`);
   fill(kind, [["state"], ["halting", "halting state"], ["symbol"]]);
-  let added = [], machine;
+  let added = [], machine, lit = "";
 
   /** The same machine with other rules or names; whether there is such a machine. */
   function change(parts) {
@@ -148,7 +149,7 @@ function tableEditor(lab) {
     const [, , ...rule] = machine.rules.find(([q, a]) => q === state && a === symbol) ?? [];
     const field = textField({ "aria-label": `Rule for state ${short(state)}, reading ${short(shown(symbol))}` });
     field.value = rule.length ? ruleText(machine, ...rule) : "";
-    return h("td", {}, on(field, "change", () => setRule(state, symbol, field)));
+    return h("td", { "data-rule": `${machine.states.indexOf(state)} ${machine.symbols.indexOf(symbol)}` }, on(field, "change", () => setRule(state, symbol, field)));
   }
   /** Build the table again; what has the focus keeps it, and if it is gone the table has it. */
   function build() {
@@ -163,20 +164,30 @@ function tableEditor(lab) {
     const rows = frame.hidden ? [] : [...states, ...added].map((state) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "q" }, short(state, 16)),
         ...(state === initial ? [] : [cross("state", state)])),
-      ...(halting.includes(state) ? [h("td", { colspan: symbols.length }, "halts")]
+      ...(halting.includes(state) ? [h("td", { colspan: symbols.length }, `halts${verdictOf(state, lab.entry)}`)]
         : symbols.map((symbol) => cell(state, symbol)))));
     frame.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, h("td"), ...heads)), h("tbody", {}, ...rows)));
+    const [[, , next, write, move] = []] = machine.rules, GO = { "-1": "go left", 0: "stay", 1: "go right" };
+    legend.textContent = "A row for each state, a column for each symbol that is read. " + (next === undefined ? ""
+      : short(`${ruleText(machine, next, write, move)} is: write ${shown(write)}, ${GO[move]}, then state ${next}. `, 120)) +
+      "The rule of this pass is lit.";
+    lit = "";
     const fields = [...frame.querySelectorAll("[aria-label]")];
     if (held) (fields.find((field) => field.getAttribute("aria-label") === held) ?? frame).focus();
   }
   return {
-    nodes: [frame, large, line(named("Add a", kind), named("called", name), button("Add", add)), message, numbers],
+    nodes: [legend, frame, large, line(named("Add a", kind), named("called", name), button("Add", add)), message, numbers],
     draw(why) {
-      if (why !== "load" || machine === session.machine) return;
-      message.textContent = "";
-      numbers.hidden = true;
-      added = [];
-      build();
+      if (why === "load" && machine !== session.machine) {
+        message.textContent = "";
+        numbers.hidden = true;
+        added = [];
+        build();
+      }
+      const { state, read } = session.before, now = `${state} ${read}`;
+      if (now === lit) return;
+      lit = now;
+      for (const cell of frame.querySelectorAll("[data-rule]")) cell.classList.toggle("lit", cell.dataset.rule === now);
     },
   };
 }
@@ -184,7 +195,6 @@ function tableEditor(lab) {
 /** Any step of the run; speed, breakpoints, the most steps, and the interpreter beside it. */
 export function stepsPanel(lab) {
   const { session } = lab, slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the run" });
-  const play = button("Play", () => lab.play()), end = button("End", () => session.go(session.record.known));
   const [speed, state, limit] = [h("select"), h("select"), h("select")];
   const cell = h("input", { type: "number", step: 1, placeholder: "none" });
   const compare = h("input", { type: "checkbox" });
@@ -200,7 +210,7 @@ export function stepsPanel(lab) {
   on(compare, "change", () => session.compare(compare.checked));
   return {
     nodes: [
-      line(play, named("Speed", speed), end), slider,
+      line(named("Speed", speed)), slider,
       line(named("Stop in state", state), named("Stop on cell", cell)),
       line(named("Most steps", limit), named("compare with the plain interpreter", compare)),
     ],
@@ -210,58 +220,81 @@ export function stepsPanel(lab) {
       slider.max = session.record.known;
       slider.value = session.step;
       slider.setAttribute("aria-valuetext", `${session.step} of ${session.record.known}`);
-      play.textContent = lab.playing ? "Pause" : "Play";
       limit.value = session.limit;
       compare.checked = session.interpreter;
     },
   };
 }
 
-/** Many words, a verdict a row. */
+/** Many words, a verdict a row. After a word may stand what should come of it: a state, a verdict, or how the run ends. */
 export function wordsPanel(lab) {
   const MAX_WORDS = 1000, { session } = lab, message = live("hint"), frame = scroller("verdicts", "Verdicts");
   const box = h("textarea", { rows: 5, wrap: "off", "aria-label": "Words, one a line", ...PLAIN_TEXT });
+  const help = h("p", { class: "hint" });
   let of, given = "";
+  const outcomes = () => [...session.machine.halting, ...Object.values(lab.entry.verdicts ?? {}), "halted", "jammed", "limit"];
   function judge() {
-    const texts = box.value.replace(/\n$/, "").split("\n"), words = [], rows = [];
+    const texts = box.value.replace(/\n$/, "").split("\n");
     if (texts.length > MAX_WORDS)
       return void (message.textContent = `At most ${big(MAX_WORDS)} words are run; here are ${big(texts.length)}.`);
-    frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark"], texts.map((text) => {
-      const node = row(short(text || "(empty)", 60), "…", "", "", "");
-      try {
-        words.push(readWord(text));
-        rows.push(node);
-      } catch (error) {
-        node.replaceChildren(node.firstChild, h("td", { class: "wrong", colspan: 4 }, `✗ not run: ${error.message}`));
-      }
-      return node;
-    })));
+    const lines = texts.map(readLine), good = lines.filter(({ problem }) => !problem);
+    const asked = good.filter(({ expected }) => expected).length, bad = lines.length - good.length;
+    for (const given of lines) {
+      const cells = ["…", "", "", "", ...(asked ? [""] : [])];
+      given.node = row(short(given.text || "(empty)", 60), ...cells);
+      if (given.problem) given.node.replaceChildren(given.node.firstChild,
+        h("td", { class: "wrong", colspan: cells.length }, `✗ not run: ${given.problem}`));
+    }
+    frame.replaceChildren(table(["word", "verdict", "steps", "not blank", "mark", ...(asked ? ["expected"] : [])],
+      lines.map(({ node }) => node)));
     frame.hidden = false;
     message.textContent = "";
-    const bad = texts.length - rows.length, end = `${count(rows.length, "word")} done` +
+    let met = 0;
+    const end = () => `${count(good.length, "word")} done${asked ? `, ${big(met)} of ${big(asked)} as expected` : ""}` +
       (bad ? `; ${count(bad, "line")} could not be run, and the table says why.` : ".");
-    session.batch(words, (verdict, all, problem) => {
-      if (!verdict) message.textContent = all ? end : problem || "Stopped: another run began.";
-      else if (rows[verdict.row]) enter(rows[verdict.row], verdict);
+    session.batch(good.map(({ word }) => word), (verdict, all, problem) => {
+      if (!verdict) message.textContent = all ? end() : problem || "Stopped: another run began.";
+      else if (good[verdict.row]) met += enter(good[verdict.row], verdict);
     });
   }
-  function readWord(text) {
-    const word = parseWord(text, session.machine);
+  /** The word of a line and what is expected of it: an outcome at its end, if the whole line is no word. */
+  function readLine(line) {
+    const ends = ["", ...outcomes().filter((outcome) => line.trim().endsWith(` ${outcome}`) || line.trim().endsWith(`\t${outcome}`))];
+    let problem = "";
+    for (const expected of ends.sort((one, other) => !other - !one || other.length - one.length)) {
+      const text = expected ? line.trim().slice(0, -expected.length).trimEnd() : line;
+      try {
+        return { text, expected, word: fit(parseWord(text, session.machine)) };
+      } catch (error) {
+        problem ||= error.message;
+      }
+    }
+    return { text: line, problem };
+  }
+  function fit(word) {
     if (session.limit + word.length <= 2 ** session.bits) return word;
     throw new Error("This word needs more bits. Put it into Word first, or allow fewer steps.");
   }
-  function enter(node, { status, steps, state, ones, mark, message: failed }) {
-    const halted = `halted in ${short(`${state}`, 30)}${verdictOf(state, lab.entry)}`;
+  /** Fill in a row; whether what was expected has come. */
+  function enter({ node, expected }, { status, steps, state, ones, mark, message: failed }) {
+    const meaning = verdictOf(state, lab.entry), halted = `halted in ${short(`${state}`, 30)}${meaning}`;
     const verdict = { halted, failed }[status] ?? status, equal = status === "jammed" ? "both jam" : "✓ equal";
     const agrees = !mark ? "off" : mark.good ? equal : `✗ ${mark.message}`;
-    [verdict, big(steps), `${ones}`, agrees].forEach((text, k) => (node.children[k + 1].textContent = text));
+    const came = status === "halted" ? ["halted", state, meaning.slice(2)] : [status], isMet = expected !== "" && came.includes(expected);
+    const met = !expected ? "" : isMet ? `✓ ${expected}` : `✗ not ${expected}`;
+    [...node.children].slice(1).forEach((cell, k) =>
+      (cell.textContent = [verdict, big(steps), `${ones}`, agrees, met][k]));
+    node.lastChild.classList.toggle("wrong", expected !== "" && !isMet);
     node.dataset.status = status;
+    return isMet;
   }
   return {
-    nodes: [box, line(button("Run them all", judge)), message, frame],
+    nodes: [help, box, line(button("Run them all", judge)), message, frame],
     draw(why) {
       if (why !== "load" || of === session.machine) return;
       of = session.machine;
+      const [end] = outcomes();
+      help.textContent = `A word a line. To test the machine, put what you expect after a word: ${short(end, 30)}, or jammed.`;
       if (box.value === given || lab.name) box.value = given = lab.words.join("\n"); // not what was typed
       message.textContent = "";
       frame.hidden = true;

@@ -2,111 +2,9 @@
 
 import { compile, rewrite, setWeight, weightOf } from "../page/compile.js";
 import { read } from "../page/network.js";
+import { Record } from "./record.js";
 
-const NONE = 65535; // in the place of a symbol: nothing was written
-const CHUNK = 1 << 16; // steps that are kept together; at the first of them the whole tape is kept, too
 const FINAL = ["halted", "jammed", "diverged", "failed", "refused"];
-
-/** A tape of symbols by number, and how many of its cells are not blank. */
-class Cells {
-  constructor(data, zero, filled) {
-    Object.assign(this, { data, zero, filled });
-  }
-  copy() {
-    return new Cells(this.data.slice(), this.zero, this.filled);
-  }
-  get(cell) {
-    return this.data[cell + this.zero] ?? 0; // the blank
-  }
-  /** Make room for these cells. */
-  reserve(lo, hi) {
-    if (lo + this.zero >= 0 && hi + this.zero < this.data.length) return;
-    const zero = this.zero + hi - lo + 64, data = new Uint16Array(zero + 2 * (hi - lo) + this.data.length + 64);
-    data.set(this.data, zero - this.zero);
-    Object.assign(this, { data, zero });
-  }
-}
-
-/** The configurations of a run so far. Configuration 0 is what the network is given. */
-class Record {
-  constructor(word) {
-    Object.assign(this, { chunks: [], frames: [], known: 0, applied: 0, lo: 0, hi: Math.max(0, word.length - 1) });
-    this.tip = new Cells(Uint16Array.from(word), 0, word.filter(Boolean).length);
-    this.frames.push(this.tip.copy());
-    this.#put(0, 0, 0, word[0] ?? 0, NONE);
-  }
-  #put(t, state, head, read, write) {
-    const chunk = (this.chunks[t >> 16] ??= {
-      states: new Uint16Array(CHUNK), heads: new Int32Array(CHUNK),
-      reads: new Uint16Array(CHUNK), writes: new Uint16Array(CHUNK),
-    }), k = t & (CHUNK - 1);
-    chunk.states[k] = state;
-    chunk.heads[k] = head;
-    chunk.reads[k] = read;
-    chunk.writes[k] = write;
-    if (head < this.lo) this.lo = head;
-    if (head > this.hi) this.hi = head;
-  }
-  /** Take over a message of the worker. */
-  append({ from, states, heads, reads, writes }) {
-    for (let k = 0; k < states.length; k++) this.#put(from + k, states[k], heads[k], reads[k], writes[k]);
-    this.known = Math.max(this.known, from + states.length - 1);
-    while (this.applied < this.known) {
-      const to = Math.min(this.known, (this.applied | (CHUNK - 1)) + 1);
-      this.walk(this.tip, this.applied, to);
-      this.applied = to;
-      // A tape that is long is not kept again and again.
-      if (to % CHUNK === 0 && this.frames.length === to >> 16 && this.tip.data.length < 4 * CHUNK)
-        this.frames.push(this.tip.copy());
-    }
-  }
-  at(t) {
-    const { states, heads, reads, writes } = this.chunks[t >> 16], k = t & (CHUNK - 1);
-    return { state: states[k], head: heads[k], read: reads[k], write: writes[k] };
-  }
-  head(t) {
-    return this.chunks[t >> 16].heads[t & (CHUNK - 1)];
-  }
-  /** The tape of configuration t. */
-  cells(t) {
-    const frame = Math.min(t >> 16, this.frames.length - 1), cells = this.frames[frame].copy();
-    this.walk(cells, frame * CHUNK, t);
-    return cells;
-  }
-  /** Take a tape from one configuration to another, forwards or back. */
-  walk(cells, from, to) {
-    cells.reserve(this.lo, this.hi);
-    const back = to < from, by = back ? -1 : 1, { data, zero } = cells;
-    let { filled } = cells, chunk = null, heads, symbols;
-    for (let t = back ? from - 1 : from, end = back ? to - 1 : to; t !== end; t += by) {
-      if (chunk !== this.chunks[t >> 16]) {
-        chunk = this.chunks[t >> 16];
-        [heads, symbols] = [chunk.heads, back ? chunk.reads : chunk.writes];
-      }
-      const symbol = symbols[t & (CHUNK - 1)], place = heads[t & (CHUNK - 1)] + zero;
-      if (symbol === NONE) continue;
-      filled += (symbol !== 0) - (data[place] !== 0);
-      data[place] = symbol;
-    }
-    cells.filled = filled;
-  }
-  /** The last configuration before t with the head on a cell, or −1. */
-  before(t, cell) {
-    for (t--; t >= 0 && this.head(t) !== cell; t--);
-    return t;
-  }
-  /** All configurations before t with the head on a cell. */
-  visits(t, cell) {
-    const found = [];
-    while ((t = this.before(t, cell)) >= 0) found.push(t);
-    return found.reverse();
-  }
-  /** The first configuration after t with the head on a cell, or −1. */
-  after(t, cell) {
-    for (t++; t <= this.known && this.head(t) !== cell; t++);
-    return t <= this.known ? t : -1;
-  }
-}
 
 /** A machine, its network, and the worker that runs it. `changed` is called after every change. */
 export class Session {
@@ -121,12 +19,18 @@ export class Session {
   #batch = null;
   #batchId = 0;
   #pausing = false;
+  #shown = 0; // the step that is shown: the one that is wanted, when it is kept
+  #finding = false; // a breakpoint among the steps that are known
+  #wants = new Set(); // chunks that the worker was asked for
 
   constructor(changed) {
     this.changed = changed;
     this.worker = new Worker(import.meta.resolve("./worker.js"));
     this.started = new Promise((started) => {
-      this.worker.addEventListener("message", ({ data }) => (this.#receive(data), started()));
+      this.worker.addEventListener("message", ({ data }) => {
+        this.#receive(data);
+        if (this.busy || !["loaded", "steps"].includes(data.is)) started(); // the first pass can be seen, or a run began
+      });
       this.worker.addEventListener("error", ({ message }) => {
         this.#end("failed", message || "The worker of this page does not start.");
         changed();
@@ -135,7 +39,27 @@ export class Session {
     });
   }
   get step() {
-    return Math.min(this.want, this.record.known);
+    return this.#shown;
+  }
+  /** Show the step that is wanted, or have the worker make its chunk again first. */
+  #show() {
+    const step = Math.min(this.want, this.record.known);
+    if (!this.record.has(step)) return this.#wants.size ? undefined : this.fetch(step >> 16); // one at a time
+    this.#shown = step;
+    this.record.pinned = step >> 16;
+  }
+  /** Have the worker make a chunk again. */
+  fetch(chunk) {
+    if (this.#wants.has(chunk)) return;
+    this.#wants.add(chunk);
+    this.worker.postMessage({ do: "chunk", chunk });
+  }
+  /** The last visit to a cell before the step that is shown, or the first one after it: −1 if there is none, null for now. */
+  visit(cell, by) {
+    const found = this.record.visit(this.step, cell, by);
+    if (typeof found === "number") return found;
+    this.fetch(found.chunk);
+    return null;
   }
   get now() {
     return this.record.at(this.step);
@@ -148,9 +72,14 @@ export class Session {
     const { step, record: { known }, mark } = this;
     return mark && !mark.good && step === known ? mark.step : 0;
   }
-  /** The step to inspect: the one that led here. */
+  /** The step to inspect: the one that led here, and at the start the first. */
   get inspected() {
-    return this.parted || Math.max(Math.min(1, this.record.known), this.step);
+    return this.parted || Math.max(1, this.step);
+  }
+  /** The configuration in which that step begins. */
+  get before() {
+    const t = this.inspected - 1;
+    return this.record.has(t) ? this.record.at(t) : (this.fetch(t >> 16), this.now);
   }
   get bits() {
     return this.file.options.bits;
@@ -161,8 +90,7 @@ export class Session {
   /** The tape of the step that is shown. */
   get cells() {
     const { step, record } = this;
-    if (this.held?.record !== record || Math.abs(step - this.held.step) > CHUNK)
-      this.held = { record, cells: step === record.applied ? record.tip.copy() : record.cells(step) };
+    if (this.held?.record !== record || step >> 16 !== this.held.step >> 16) this.held = { record, cells: record.cells(step) };
     else record.walk(this.held.cells, this.held.step, step);
     this.held.step = step;
     return this.held.cells;
@@ -221,6 +149,9 @@ export class Session {
     this.record = new Record(word.map((symbol) => machine.symbols.indexOf(symbol)));
     Object.assign(this, { want, reach, status: "ready", message: "", busy: false, rate: 0, engine: "", why: "" });
     this.broke = -1;
+    this.#shown = 0;
+    this.#finding = false;
+    this.#wants.clear();
     Object.assign(this, { mark: interpreter ? { good: true, steps: 0 } : null, inside: null, readFile: null });
     this.#asked = 0;
     this.#asking = false;
@@ -233,20 +164,25 @@ export class Session {
   }
 
   go(step) {
+    this.#finding = false;
     this.want = Math.max(0, step);
     if (this.busy && this.want < this.until) this.#pause();
+    this.#show();
     this.#pursue();
     this.changed();
   }
   /** To the end, or to the first step that has a breakpoint; it may be known already. */
   run() {
-    const { record, machine, stopCell } = this, stopState = machine.states.indexOf(this.stopState);
-    for (let t = this.step + 1; t <= record.known && (stopState >= 0 || stopCell !== null); t++) {
-      const { state, head } = record.at(t);
-      if (state === stopState || head === stopCell) return this.go((this.broke = t));
-    }
+    const { record: { known }, stopState, stopCell, step } = this;
+    if (step < known && (stopState || stopCell !== null)) {
+      this.#finding = true;
+      this.worker.postMessage({ do: "find", from: step + 1, stopState, stopCell });
+    } else this.#runOn();
+  }
+  #runOn() {
     this.want = Infinity;
     if (!this.final && this.record.known < this.limit) this.status = "running";
+    this.#show();
     this.#pursue();
     this.changed();
   }
@@ -257,6 +193,7 @@ export class Session {
   }
   pause() {
     this.want = this.record.known;
+    this.#show();
     this.#pause();
     this.changed();
   }
@@ -279,12 +216,14 @@ export class Session {
   #end(status, message = "") {
     Object.assign(this, { status, message, busy: false });
     if (status !== "ready") this.want = Math.min(this.want, this.record.known);
+    this.#show();
   }
 
   /** Every vector of the step that is shown; `inside` has them when the worker has answered. */
   inspect() {
     const { inspected: step } = this;
-    if (this.busy || !step || this.#asking || this.#asked === step) return;
+    const isOver = step > this.record.known && this.final && step !== this.parted;
+    if (this.busy || isOver || this.#asking || this.#asked === step) return;
     this.#asked = step;
     this.#asking = true;
     this.worker.postMessage({ do: "inspect", step });
@@ -309,6 +248,13 @@ export class Session {
     else if (data.is === "steps") {
       this.record.append(data);
       Object.assign(this, { mark: data.mark, rate: data.rate, engine: data.engine });
+    } else if (data.is === "chunk") {
+      this.record.restore(data);
+      this.#wants.delete(data.chunk);
+    } else if (data.is === "found" && this.#finding) {
+      this.#finding = false;
+      if (data.step < 0) this.#runOn();
+      else this.go((this.broke = data.step));
     } else if (data.is === "stopped") this.#stopped(data);
     else if (data.is === "vectors") {
       this.inside = data;
@@ -316,6 +262,7 @@ export class Session {
     } else if (data.is === "problem") this.#problem(data);
     else if (data.is === "verdict") this.#batch?.(data);
     else if (data.is === "batch done") this.#endBatch(true);
+    this.#show();
     this.changed();
   }
   #problem({ of, message }) {

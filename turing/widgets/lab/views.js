@@ -1,26 +1,35 @@
 // What the lab shows on demand of a run: space and time, the vectors, attention, and the layers with their weights.
-// A panel that `inspects` has the vectors of the step fetched: session.inside.
+// session.inside has the vectors of the step.
 
-import { button, code, h, live, on, scroller } from "../page/dom.js";
+import { button, code, h, live, on, scroller, svg } from "../page/dom.js";
 import { weightOf } from "../page/compile.js";
 import { equationsOf } from "../page/equations.js";
 import { comparison } from "../page/index.js";
 import { isSingle } from "../page/machine.js";
+import { draw } from "../page/motion.js";
 import { big, clamp, count, digits, range, short, shown, signed } from "../page/text.js";
 import { fill, line, named, row, table } from "./panels.js";
 
-const HEIGHT = 360, LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6; // CSS pixels
+const HEIGHT = 360, LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6, REACH = 84; // CSS pixels; of an arc at most
+const MAX_ARCS = 40, ADVANCE = 8; // pixels of a letter
+const MAX_FINE = 32; // chunks that are asked for to paint every step of what is in view
+const WAS_HERE = 0.3; // how dark a cell is in whose row of many steps the head was
 
-/** The tape at every step, time running down. A row of pixels stands for many steps where there are many. */
-export function spaceTimePanel(lab) {
+/**
+ * The tape at every step, time running down, with arcs from the cell under the head to what attention reads for it. A row
+ * of pixels stands for many steps where there are many.
+ */
+export function createSpaceTime(lab) {
   const { session } = lab, canvas = h("canvas", { role: "img" }), room = h("div", { class: "room" });
-  const frame = scroller("spacetime", "Space–time picture", canvas, room), caption = h("p", { class: "hint" });
-  let zoom = 1, cost = 0, last = 0, seen = "", later = 0;
+  const arcs = svg("svg", { class: "arcs", "aria-hidden": true }), view = h("div", { class: "view" }, canvas, arcs);
+  const frame = scroller("spacetime", "Space–time picture", view, room), caption = h("p", { class: "hint" });
+  const read = h("p", { class: "reads" });
+  let zoom = 1, cost = 0, last = 0, seen = "", later = 0, drawn = "";
 
   /** Pixels a step and a cell, of the whole, of the frame; and the pixel at the top. */
   function measure() {
     const { known, lo, hi } = session.record, gutter = 28 + 7 * big(known).length; // for the numbers of the steps
-    const width = Math.max(50, frame.clientWidth - gutter);
+    const width = Math.max(50, frame.clientWidth - gutter - REACH);
     const size = (room, n) => Math.min(LARGEST_CELL, Math.min(FITS, room / n) * zoom);
     const tall = size(HEIGHT, known + 1), wide = size(width, hi - lo + 1), total = (known + 1) * tall;
     const height = clamp(Math.ceil(total), 1, HEIGHT), scrolls = frame.scrollHeight - frame.clientHeight;
@@ -28,10 +37,10 @@ export function spaceTimePanel(lab) {
     return { gutter, tall, wide, total, height, top };
   }
   function resize() {
-    const { gutter, wide, total, height } = measure(), { lo, hi } = session.record;
-    frame.style.height = `${height + 2}px`;
+    const { gutter, wide, total } = measure(), { lo, hi } = session.record;
     room.style.height = `${Math.min(total, TALLEST)}px`;
     room.style.width = `${gutter + (hi - lo + 1) * wide}px`;
+    frame.classList.toggle("new", !session.record.known);
   }
   /** Nearer or further; the step that is shown stays in view. */
   function magnify(by) {
@@ -41,46 +50,91 @@ export function spaceTimePanel(lab) {
     frame.scrollTop = clamp(above / Math.max(1, total - height), 0, 1) * (frame.scrollHeight - frame.clientHeight);
     paint();
   }
-  function paint() {
+  /** An arc for each key with weight, on the right side; a head over the word reaches for its row, the first. */
+  function paintArcs({ gutter, wide, tall, height, top }, time) {
+    const { record, step } = session, { lo, hi } = record, found = readsOf(lab);
+    arcs.replaceChildren();
+    read.textContent = found?.says ?? "";
+    if (!found) return;
+    if (drawn === (drawn = `${step} ${lab.module}`)) time = 0; // it was drawn there before
+    const x = (cell) => gutter + (cell - lo) * wide - frame.scrollLeft, y = (t) => (t + 0.5) * tall - top;
+    const end = Math.min(x(hi + 1), frame.clientWidth - REACH), from = y(step), kind = found.onWord ? "arc weak" : "arc";
+    let edge = [end + 10, from];
+    for (const [key, weight] of found.pairs.slice(-MAX_ARCS)) {
+      const [row, cell] = found.onWord ? [0, key] : [key, record.head(key) ?? record.head(step)], to = y(row);
+      const reach = clamp(18 + Math.abs(from - to) * 0.3, 24, REACH / 0.75 - 4), side = (cell) => Math.min(end, x(cell + 1));
+      const path = svg("path", { class: kind, "data-key": key, "data-weight": weight, "stroke-width": 1 + 1.5 * (weight ?? 0),
+        d: `M${side(record.head(step))} ${from}H${end}C${end + reach} ${from} ${end + reach} ${to} ${end} ${to}H${side(cell)}` });
+      const ring = svg("rect", { class: kind, x: x(cell), y: to - tall / 2, width: wide, height: tall });
+      arcs.append(...(wide > 4 && tall > 4 ? [ring] : []), path);
+      draw(path, found.onWord ? 0 : time); // a line that is drawn has no dashes
+      edge = [end + 0.75 * reach + 10, (from + to) / 2];
+    }
+    const fits = frame.clientWidth - edge[0] > ADVANCE * found.says.length;
+    if (fits) arcs.append(svg("text", { x: edge[0], y: clamp(edge[1] + 5, 16, height - 4) }, found.says));
+    read.style.visibility = fits ? "hidden" : "";
+    arcs.setAttribute("width", frame.clientWidth);
+    arcs.setAttribute("height", height);
+  }
+  function paint(time = 0) {
     const began = performance.now(), sizes = measure();
     if (!frame.clientWidth) return;
     paintRun(session, canvas, frame, sizes, getComputedStyle(lab.root));
+    paintArcs(sizes, time);
     const { known, lo, hi } = session.record, each = Math.round(1 / sizes.tall);
-    canvas.setAttribute("aria-label", `Space–time: ${count(known, "step")}, cells ${signed(lo)} to ${signed(hi)}`);
-    const many = each > 1 ? `A row of pixels stands for ${big(each)} steps. ` : "";
-    caption.textContent = `${many}Click a row to go to its step.`;
+    canvas.setAttribute("aria-label", `Space–time: ${count(known, "step")}, cells ${signed(lo)} to ${signed(hi)}. ${read.textContent}`);
+    const many = each > 1 ? `A row of pixels stands for ${big(each)} steps, and shades the cells that the head was on. ` : "";
+    caption.textContent = known ? `${many}Click a row to go to its step.` : "Play: the past grows here, a row a step.";
     [cost, last] = [performance.now() - began, performance.now()];
   }
   on(canvas, "click", ({ offsetY }) => {
     const { top, tall } = measure();
     session.go(Math.min(session.record.known, Math.floor((top + offsetY) / tall)));
   });
-  on(frame, "scroll", () => requestAnimationFrame(paint));
+  on(frame, "scroll", () => requestAnimationFrame(() => paint()));
   return {
     nodes: [
+      frame, read,
       line(button("+", () => magnify(2), { "aria-label": "Zoom in" }),
-        button("−", () => magnify(0.5), { "aria-label": "Zoom out" }), button("Fit", () => magnify(0))),
-      frame, caption,
+        button("−", () => magnify(0.5), { "aria-label": "Zoom out" }), button("Fit", () => magnify(0)), caption),
     ],
-    draw(why) {
+    draw(why, time) {
       if (why === "load") zoom = 1;
       clearTimeout(later);
       // While it runs, painting takes a tenth of the time at most.
       const wait = session.busy ? last + 10 * cost - performance.now() : 0;
-      const now = `${session.record.known} ${session.step}`;
+      const { record: { known, restored }, step, inside, engine } = session;
+      const now = [known, restored, step, inside?.step, engine, lab.module].join();
       if (wait > 0) later = setTimeout(() => lab.redraw(), wait);
       if (wait > 0 || (now === seen && !why)) return;
       seen = now;
       resize();
-      paint();
+      paint(time);
     },
   };
 }
 
-/** The colours of the blank, the other symbols and the head, as numbers of pixels. */
+/**
+ * What a head reads in the pass that led here: the chosen module if it is a head, else the one whose symbol is taken. As
+ * pairs of key and weight, and in words; nothing if the pass is not known yet.
+ */
+function readsOf({ session, module }) {
+  const { inside, step, busy, record, network: { modules }, machine: { symbols }, word } = session;
+  if (busy || !step || step > record.known || inside?.step !== step || session.parted) return null;
+  const isVisited = inside.patterns.visited.some(([key]) => key >= 0), { name, key: isHead } = modules[module] ?? {};
+  const head = isHead ? name : isVisited ? "last" : "initial", { head: at } = record.at(step), cell = `cell ${signed(at)}?`;
+  const all = shared(session, at, head);
+  const pairs = all.filter(([key]) => key >= 0), onWord = head === "initial";
+  const says = isHead ? `${head} reads ${patternText(head, all)}` : isVisited ? `${cell} step ${big(pairs[0][0])} was here last`
+    : pairs.length ? `${cell} new: the word says ${shown(symbols[symbols.indexOf(word[pairs[0][0]])])}` : `${cell} new: blank`;
+  return { pairs, onWord, says };
+}
+
+/** The colours of the blank and the other symbols, of the head, and of a symbol in whose row of many steps the head was. */
 function coloursOf(n, pen, colour, strength) {
-  return Uint32Array.from(range(n + 1), (k) => {
-    const layers = [["ground", 1], [k === n ? "ink" : k ? "sym" : "ground", k && k < n ? strength(k) : 1]];
+  return Uint32Array.from(range(2 * n + 1), (m) => {
+    const k = m > n ? m - n - 1 : m, layers = [["ground", 1], [k === n ? "ink" : k ? "sym" : "ground", k && k < n ? strength(k) : 1]];
+    if (m > n) layers.push(["ink", WAS_HERE]);
     for (const [name, alpha] of layers) {
       Object.assign(pen, { globalAlpha: alpha, fillStyle: colour(name) });
       pen.fillRect(0, 0, 1, 1);
@@ -92,9 +146,38 @@ function coloursOf(n, pen, colour, strength) {
   });
 }
 
+/**
+ * What each row of pixels stands for: the steps from one to the one before another, the tape at the first of them, and from
+ * which to which cell the head was in all of them. Where the steps in view are not kept, rows begin where those of the
+ * record do.
+ */
+export function rowsOf(session, stepAt, height) {
+  const { record } = session, { known, each } = record, from = stepAt(0), to = Math.min(known, stepAt(height));
+  const missing = record.missing(from, to), isWide = (to - from) / height >= each;
+  if ((to >> 16) - (from >> 16) < MAX_FINE && !isWide && !session.busy) missing.forEach((chunk) => session.fetch(chunk));
+  if (missing.length || isWide) {
+    const index = (y) => Math.min(record.rows.length, Math.floor(stepAt(y) / each));
+    return (y) => {
+      const begin = Math.min(index(y), record.rows.length - 1), end = Math.max(begin + 1, index(y + 1));
+      const own = record.rows.slice(begin, end), { tape: { lo, symbols } } = own[0];
+      return { from: begin * each, to: end * each, tape: { zero: -lo, data: symbols },
+        first: own.reduce((a, { lo }) => Math.min(a, lo), Infinity), last: own.reduce((a, { hi }) => Math.max(a, hi), -Infinity) };
+    };
+  }
+  let cells = null, t = 0;
+  return (y) => {
+    const now = Math.min(known, stepAt(y)), next = Math.max(now + 1, Math.min(known + 1, stepAt(y + 1)));
+    const [first, last] = record.span(now, next);
+    if (cells) record.walk(cells, t, now);
+    else cells = record.cells(now);
+    t = now;
+    return { from: now, to: next, tape: cells, first, last };
+  };
+}
+
 /** Paint what is in view of a run: pixel rows of the tape, names of steps, and symbols where there is room. */
-function paintRun({ record, machine, step }, canvas, frame, sizes, style) {
-  const { tall, wide, height, top } = sizes, { lo, hi, known } = record;
+function paintRun(session, canvas, frame, sizes, style) {
+  const { record, machine, step } = session, { tall, wide, height, top } = sizes, { lo, hi, known } = record;
   const { clientWidth: width, scrollLeft } = frame, colour = (name) => style.getPropertyValue(`--${name}`);
   const ratio = window.devicePixelRatio || 1, gutter = Math.round(sizes.gutter * ratio);
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
@@ -104,22 +187,24 @@ function paintRun({ record, machine, step }, canvas, frame, sizes, style) {
   const colours = coloursOf(n, pen, colour, (k) => (spelled ? 0.14 : 0.85 - (0.55 * (k - 1)) / Math.max(1, n - 2)));
   const across = clamp(Math.ceil(((hi - lo + 1) * wide - scrollLeft) * ratio), 1, Math.max(1, canvas.width - gutter));
   const image = pen.createImageData(across, canvas.height), pixels = new Uint32Array(image.data.buffer);
-  const cellAt = Int32Array.from(range(across), (x) => lo + Math.floor((x / ratio + scrollLeft) / wide));
-  let t = -1, cells = null;
+  const cellAt = Int32Array.from(range(across + 1), (x) => lo + Math.floor((x / ratio + scrollLeft) / wide));
+  const stepAt = (y) => Math.min(known + 1, Math.max(0, Math.floor((top + y / ratio) / tall)));
+  const rows = rowsOf(session, stepAt, canvas.height);
+  let t = -1;
   for (let y = 0, start = 0; y < canvas.height; y++, start += across) {
-    const next = Math.min(known, Math.floor((top + y / ratio) / tall));
-    if (next === t) {
+    const row = rows(y);
+    if (row.from === t) {
       pixels.copyWithin(start, start - across, start);
       continue;
     }
-    if (cells) record.walk(cells, t, next);
-    else cells = record.cells(next);
-    t = next;
-    const head = record.head(t), { data, zero } = cells;
-    for (let x = 0; x < across; x++)
-      pixels[start + x] = colours[cellAt[x] === head ? n : data[cellAt[x] + zero] ?? 0];
-    for (let cell = cellAt[0]; spelled && cell <= cellAt.at(-1); cell++)
-      letters.push([t, cell, cells.get(cell), head]);
+    t = row.from;
+    const { tape: { zero, data }, first, last, to } = row, head = to > t + 1 ? n + 1 : -1;
+    for (let x = 0; x < across; x++) {
+      const cell = cellAt[x], symbol = data[cell + zero] ?? 0, isHere = cell <= last && Math.max(cell + 1, cellAt[x + 1]) > first;
+      pixels[start + x] = colours[!isHere ? symbol : head < 0 ? n : head + symbol];
+    }
+    for (let cell = cellAt[0]; spelled && cell <= cellAt[across - 1]; cell++)
+      letters.push([t, cell, data[cell + zero] ?? 0, first]);
   }
   pen.putImageData(image, gutter, 0);
 
@@ -154,19 +239,19 @@ function sliceNode({ name, start, size, labels }, vector) {
 /** The state vector at the step that is shown, or what a module of that step gives. */
 export function vectorPanel(lab) {
   const { session } = lab, which = h("select"), frame = scroller("vector", "The vector by slices");
-  on(which, "change", () => lab.redraw("vector"));
+  on(which, "change", () => lab.choose({ module: Number(which.value) }));
   let drawn;
   return {
-    inspects: true,
     nodes: [line(named("Vector", which)), frame],
     draw(why) {
-      const { inside, network: { modules, layouts }, step } = session, key = [inside?.step, step, which.value].join();
+      const { inside, network: { modules, layouts }, step } = session, key = [inside?.step, step, lab.module].join();
       if (why === "load" && which.length !== modules.length + 1)
         fill(which, [[-1, "the column"], ...modules.map(({ name }, n) => [n, `what ${name} gives`])]);
+      which.value = lab.module;
       if (!inside) frame.replaceChildren((drawn = NOT_YET));
       if (inside?.step !== session.inspected || (drawn === key && !why)) return; // it stays until the next one is here
       drawn = key;
-      const n = Number(which.value), start = !step && !session.parted;
+      const n = lab.module, start = !step && !session.parted;
       const vector = n >= 0 ? inside.vectors[n] : start ? inside.before : inside.column;
       const title = n < 0 ? `Column ${big(start ? 0 : inside.step)}`
         : `What leaves ${modules[n].name} in step ${big(inside.step)}`;
@@ -180,10 +265,9 @@ export function vectorPanel(lab) {
 export function attentionPanel(lab) {
   const { session } = lab, cell = h("input", { type: "number", step: 1 }), telling = live("story"), jumps = line();
   const heads = scroller("heads", "What the heads of this step read");
-  on(cell, "input", () => cell.value !== "" && lab.choose(Math.round(Number(cell.value))));
+  on(cell, "input", () => cell.value !== "" && lab.choose({ cell: Math.round(Number(cell.value)) }));
   let drawn;
   return {
-    inspects: true,
     nodes: [line(named("Cell (or click one on the tape)", cell)), telling, jumps, heads],
     draw(why) {
       const { record, step, inside, busy, now } = session, at = lab.cell ?? now.head, here = now.head === at;
@@ -191,38 +275,45 @@ export function attentionPanel(lab) {
       if (document.activeElement !== cell) cell.value = at;
       if (busy || (drawn === key && !why)) return;
       drawn = key;
-      const wrote = record.before(step, at), comes = record.after(step, at);
+      const wrote = session.visit(at, -1), comes = session.visit(at, 1);
+      if (wrote === null || comes === null) drawn = null; // it is looked for
       telling.replaceChildren(...storyOf(session, at, wrote, comes, here));
-      jumps.replaceChildren(...[...new Set([wrote + 1, comes])].filter((t) => t > 0 && t !== step).map(
+      jumps.replaceChildren(...[...new Set([wrote === null ? 0 : wrote + 1, comes])].filter((t) => t > 0 && t !== step).map(
         (t) => button(`Go to step ${big(t)}`, () => session.go(t))));
-      const read = here && inside && inside.step === step ? shared(inside, record.visits(step, at)) : [];
+      const read = here && inside && inside.step === step ? Object.keys(inside.patterns) : [];
       heads.hidden = !read.length;
-      heads.replaceChildren(table(["head", "reads", "with weight"], read.map((pair) => patternRow(...pair))));
+      heads.replaceChildren(table(["head", "reads", "with weight"],
+        read.map((name) => patternRow(name, shared(session, at, name)))));
     },
   };
 }
 
-/** What the heads read. An index names the last visit, and equal keys before it have the same share. */
-function shared({ patterns, engine }, visits) {
-  return Object.entries(patterns).map(([name, pattern]) => {
-    const bit = name.startsWith("search") ? Number(name.slice(6)) : null;
-    if (engine === "plain" || pattern[0][0] < 0 || (bit === null && name !== "visited")) return [name, pattern];
-    if (bit !== null) visits = visits.filter((t) => (t >> bit) & 1);
-    return [name, visits.map((t) => [t, 1 / visits.length])];
-  });
+/**
+ * What a head reads. An index names the last visit m, and earlier ones with an equal key have the same share: a search for
+ * bit j looks at the bits from j on. Where these steps are not kept, m stands alone, without a weight.
+ */
+function shared({ inside: { patterns, engine }, record, step }, cell, name) {
+  const pattern = patterns[name], bit = name.startsWith("search") ? Number(name.slice(6)) : name === "visited" ? 31 : null;
+  const [[m]] = pattern;
+  if (engine === "plain" || m < 0 || bit === null) return pattern;
+  const same = record.visits(step, cell, bit === 31 ? 0 : (m >> bit) << bit);
+  return same ? same.map((t) => [t, 1 / same.length]) : [[m, null]];
 }
 
 /** What a head reads, in words. */
-function patternRow(name, pattern) {
+function patternText(name, pattern) {
   const some = pattern.slice(0, 3), kind = name === "initial" ? "cell" : "column";
-  const more = pattern.length > 3 ? ` and ${pattern.length - 3} more` : "";
-  const keys = some.map(([key]) => (key < 0 ? "nothing (the null key)" : `${kind} ${big(key)}`));
-  return row(name, keys.join(", ") + more, some.map(([, weight]) => digits(weight)).join(", "));
+  const more = pattern.length > 3 ? ` and ${pattern.length - 3} more` : pattern[0][1] === null ? " and earlier ones" : "";
+  return some.map(([key]) => (key < 0 ? "nothing (the null key)" : `${kind} ${big(key)}`)).join(", ") + more;
 }
+const patternRow = (name, pattern) => row(name, patternText(name, pattern),
+  pattern.slice(0, 3).map(([, weight]) => (weight === null ? "equal shares" : digits(weight))).join(", "));
 
 /** Who wrote what stands on a cell, and who reads it: text and code. */
 function storyOf({ cells, machine, word, step }, at, wrote, comes, here) {
   const symbol = code(short(shown(machine.symbols[cells.get(at)]))), place = signed(at);
+  if (wrote === null || comes === null)
+    return [`After step ${big(step)} cell ${place} holds `, symbol, ". The steps that were here are made again …"];
   const [found, ...reads] = wrote >= 0
     ? [`: step ${big(wrote + 1)} wrote it. `, "head ", code("last"), ` reads column ${big(wrote)}, where it began.`]
     : at >= 0 && at < word.length
@@ -255,12 +346,8 @@ export function layersPanel(lab) {
     showPart();
     showEquations();
   }
-  /** The rows of a matrix or vector, by name where its places have names. */
   function showPart() {
-    const [high, wide = 0] = numbers().shape;
-    const spelled = (size, given) => (given.length === size ? given : range(size));
-    const { key, layouts } = module(), ofColumn = !key || part.value.startsWith(`${prefix()}write`);
-    names = { rows: spelled(high, ofColumn ? layouts.at(-1).names : []), columns: spelled(wide, layouts[0].names) };
+    names = placeNames(session, part.value);
     fill(at, names.rows.map((name, i) => [i, name]));
     at.value = numbers().values[0]?.[0] ?? 0;
     showRow();
@@ -302,7 +389,11 @@ export function layersPanel(lab) {
     showRow();
     weights.querySelector("input, select").focus();
   }
-  on(which, "change", showModule);
+  on(which, "change", () => {
+    drawn.chosen = number();
+    showModule();
+    lab.choose({ module: drawn.chosen });
+  });
   on(part, "change", showPart);
   on(at, "change", showRow);
   on(other, "change", () => {
@@ -312,7 +403,6 @@ export function layersPanel(lab) {
     node.control.focus();
   });
   return {
-    inspects: true,
     nodes: [
       line(named("Module", which)), index, values, list,
       h("p", { class: "hint" }, "Choose a row, change one of its weights, and see where network and machine part."),
@@ -320,14 +410,13 @@ export function layersPanel(lab) {
     ],
     draw(why) {
       const { network: { modules }, edits: changed, inside, file, engine } = session;
-      if (drawn?.file !== file) {
-        const chosen = which.value || "carry";
-        fill(which, modules.map(({ name }) => [name]));
-        which.value = chosen;
-        which.selectedIndex = number();
+      const chosen = lab.module < 0 ? drawn?.chosen ?? 1 : lab.module;
+      if (drawn?.file !== file) fill(which, modules.map(({ name }) => [name]));
+      if (drawn?.file !== file || drawn.chosen !== chosen) {
+        which.selectedIndex = chosen;
         showModule();
       } else if (why || drawn.inside !== inside) showEquations();
-      drawn = { file, inside };
+      drawn = { file, inside, chosen };
       if (why === "load" && !weights.contains(document.activeElement)) showRow();
       index.textContent = engine === "plain" ? `Plain attention, because ${session.why || "the index gave up"}.` : "";
       back.hidden = !changed.size;
@@ -336,6 +425,14 @@ export function layersPanel(lab) {
           ([name, { before, after }]) => h("li", {}, code(name), ` ${digits(before)} → ${digits(after)}`)));
     },
   };
+}
+
+/** The rows and columns of a matrix or vector, by name where its places have names. */
+export function placeNames({ file, network }, part) {
+  const [high, wide = 0] = file.weights[part].shape, spelled = (size, given) => (given.length === size ? given : range(size));
+  const { name, key, layouts } = network.modules.find(({ name }) => part.startsWith(`pipeline.${name}.`));
+  const ofColumn = !key || part.startsWith(`pipeline.${name}.write`);
+  return { rows: spelled(high, ofColumn ? layouts.at(-1).names : []), columns: spelled(wide, layouts[0].names) };
 }
 
 /** The rows of a layer that do something, as turing.show prints them; a slice that is cleared takes one line. */

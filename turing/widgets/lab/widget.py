@@ -72,9 +72,9 @@ class Lab(Widget):
     def fallback(self) -> str:
         run = self.machine.run(self.word, MAX_STEPS)
         return (
-            f"{rules_table(self.machine)}<p>On this word: {result(self.machine, run)} "
+            f'<div class="turing-lab-still">{rules_table(self.machine)}<p>On this word: {result(self.machine, run)} '
             "With scripts on, this machine becomes a transformer in the page; "
-            "in Python, <code>turing.compile(machine, 'wcm21', T=100)</code> makes it.</p>"
+            "in Python, <code>turing.compile(machine, 'wcm21', T=100)</code> makes it.</p></div>"
         )
 
     def __repr__(self) -> str:

@@ -1,43 +1,12 @@
 // What the lab asks of a worker: load a network, run it, look into a step, try many words.
 
+import { fastOf } from "../page/fast.js";
 import { misfit } from "../page/index.js";
-import { FileProblem, read } from "../page/network.js";
-import { Lockstep } from "./lockstep.js";
+import { FileProblem, read, Refusal } from "../page/network.js";
+import { CHUNK, Stride, Trace } from "./stride.js";
 
 const SLICE = 40; // milliseconds between two messages
-const SNAPSHOT = 100_000; // steps between two places from which a step can be inspected
-const MAX_KEPT = 1_000_000; // entries of the index in all these places
-
-const NOTHING = 65535; // written: the step has not been made
-
-/** Configurations in a row, as numbers. */
-class Trace {
-  constructor(size) {
-    Object.assign(this, { size, states: new Uint16Array(size), heads: new Int32Array(size) });
-    Object.assign(this, { reads: new Uint16Array(size), writes: new Uint16Array(size) });
-  }
-
-  get room() {
-    return this.n < this.size;
-  }
-
-  begin(lock) {
-    Object.assign(this, { from: lock.steps, n: 0 });
-    return this.add(lock);
-  }
-
-  /** The configuration that the run has come to. */
-  add({ state, cell, read, wrote }) {
-    const { n } = this;
-    if (n) this.writes[n - 1] = wrote;
-    this.states[n] = state;
-    this.heads[n] = cell;
-    this.reads[n] = read;
-    this.writes[n] = NOTHING;
-    this.n += 1;
-    return this;
-  }
-}
+const AT_ONCE = 1 << 13; // steps between two looks at the clock, where they are fast
 
 class LabWorker {
   constructor(answer) {
@@ -49,21 +18,20 @@ class LabWorker {
     this.turn += 1;
     this.network = read(file);
     this.why = misfit(this.network);
-    this.lock = new Lockstep(this.network, word, interpreter, !this.why);
-    this.snapshots = [this.lock.run.copy()];
-    this.kept = 0;
-    this.answer({ is: "loaded", engine: this.engine, why: this.why });
-    this.send(new Trace(1).begin(this.lock), 0);
+    this.fast = this.why || fastOf(this.network);
+    this.lock = this.begin(word, interpreter);
+    this.answer({ is: "loaded", engine: this.lock.engine, why: this.why });
+    this.send(new Trace(1).begin(0, this.lock), 0);
     if (this.lock.status !== "running") this.stop(this.lock.status);
   }
 
-  get engine() {
-    return this.lock.indexed ? "indexed" : "plain";
+  begin(word, interpreter) {
+    return new Stride(this.network, word, interpreter, !this.why, this.fast);
   }
 
   /** Configurations from the last one that was sent; that one now has what the step out of it wrote. */
   send({ from, states, heads, reads, writes, n }, rate) {
-    const parts = [states, heads, reads, writes].map((part) => part.slice(0, n)), { lock: { mark }, engine } = this;
+    const parts = [states, heads, reads, writes].map((part) => part.slice(0, n)), { lock: { mark, engine } } = this;
     const message = { is: "steps", from, rate, engine, mark: mark && { ...mark } };
     [message.states, message.heads, message.reads, message.writes] = parts;
     this.answer(message, parts.map(({ buffer }) => buffer));
@@ -72,7 +40,7 @@ class LabWorker {
   stop(status, message = this.lock.message) {
     const { network: { machine }, lock } = this;
     const { steps, mark } = lock, state = machine.states[lock.state];
-    this.answer({ is: "stopped", status, steps, state, message, mark, engine: this.engine });
+    this.answer({ is: "stopped", status, steps, state, message, mark, engine: lock.engine });
   }
 
   /** Steps until the end, a limit or a breakpoint, a slice of time after the other. */
@@ -80,17 +48,13 @@ class LabWorker {
     const turn = (this.turn += 1), { lock } = this, trace = new Trace(Math.min(1 << 20, until - lock.steps + 2));
     this.stops(stops);
     while (turn === this.turn) {
-      const began = performance.now(), { state, cell } = this.breakpoint;
+      const began = performance.now();
       let status = "";
-      trace.begin(lock);
-      while (!status && trace.room && (trace.n % 64 || performance.now() - began < SLICE)) {
+      trace.begin(lock.steps, lock);
+      while (!status && trace.room && (trace.n === 1 || performance.now() - began < SLICE)) {
         if (lock.steps >= until) status = "limit";
-        else if (lock.step() || lock.status === "halted") {
-          trace.add(lock);
-          if (lock.run.t % SNAPSHOT === 0 && lock.indexed) this.keep(lock.run);
-          if (lock.status === "halted") status = "halted";
-          else if (lock.state === state || lock.cell === cell) status = "breakpoint";
-        } else ({ status } = lock);
+        else if (lock.advance(Math.min(until - lock.steps, lock.ahead ? AT_ONCE : 64), trace, this.breakpoint)) status = "breakpoint";
+        else if (lock.status !== "running") ({ status } = lock);
       }
       this.send(trace, (1000 * (trace.n - 1)) / Math.max(1, performance.now() - began));
       if (status) return this.stop(status);
@@ -104,22 +68,38 @@ class LabWorker {
     this.breakpoint = { state: this.network.machine.states.indexOf(stopState), cell: stopCell };
   }
 
-  /** A place from which a step can be inspected, as long as there is memory for it. */
-  keep(run) {
-    if ((this.kept += run.visits.size) < MAX_KEPT) this.snapshots.push(run.copy());
+  /** A chunk of steps that the page has forgotten. */
+  chunk({ chunk }) {
+    const { lock } = this, { trace, tape } = lock.again(chunk * CHUNK, Math.min(lock.steps, (chunk + 1) * CHUNK));
+    const { states, heads, reads, writes } = trace, parts = { states, heads, reads, writes };
+    this.answer({ is: "chunk", chunk, ...parts, tape }, Object.values(parts).map(({ buffer }) => buffer));
+  }
+
+  /** The first known step from here on that has a breakpoint. */
+  async find({ from, ...stops }) {
+    const turn = (this.turn += 1), { lock } = this, { steps } = lock;
+    this.stops(stops);
+    const { state, cell } = this.breakpoint;
+    for (let begin = from; begin <= steps; begin += CHUNK) {
+      const { trace: { states, heads, n } } = lock.again(begin, Math.min(steps, begin + CHUNK));
+      for (let k = 0; k < n; k++) if (states[k] === state || heads[k] === cell) return this.answer({ is: "found", step: begin + k });
+      await new Promise((resolve) => setTimeout(resolve));
+      if (turn !== this.turn) return;
+    }
+    this.answer({ is: "found", step: -1 });
   }
 
   /** The vectors of a step that was run already, from the nearest place before it. */
   inspect({ step }) {
-    const { lock } = this, vectors = [], patterns = {};
-    const run = lock.indexed ? this.snapshots.findLast(({ t }) => t < step).copy() : lock.plainAt(step - 1);
-    while (run.t < step - 1) run.step();
-    const before = run.state;
+    const { lock } = this, vectors = [], patterns = {}, near = this.seen?.lock === lock ? this.seen.run : null;
+    this.seen = null;
+    const begin = lock.runAt(step - 1, near), run = begin.indexed?.() ?? begin, before = run.state;
     run.step((name, x, shares) => {
       vectors.push(x);
       if (shares) patterns[name] = shares;
     });
-    this.answer({ is: "vectors", step, vectors, before, column: run.state, patterns, engine: this.engine });
+    if (lock.indexed) this.seen = { lock, run: begin }; // the next step is one step from here
+    this.answer({ is: "vectors", step, vectors, before, column: run.state, patterns, engine: lock.engine });
   }
 
   /** A verdict for each word; each carries the number of what was asked. */
@@ -127,14 +107,16 @@ class LabWorker {
     const turn = (this.turn += 1), { machine } = this.network;
     let began = performance.now();
     for (const [row, word] of words.entries()) {
-      const lock = new Lockstep(this.network, word, interpreter, !this.why);
-      while (lock.steps < until && lock.step())
-        if (performance.now() - began > SLICE) {
-          await new Promise((resolve) => setTimeout(resolve));
-          if (turn !== this.turn) return;
-          began = performance.now();
-        }
-      const ones = [...lock.tape.values()].filter((symbol) => symbol).length;
+      const lock = this.begin(word, interpreter), trace = new Trace(AT_ONCE + 1);
+      while (lock.steps < until && lock.status === "running") {
+        trace.begin(lock.steps, lock);
+        lock.advance(Math.min(until - lock.steps, lock.ahead ? AT_ONCE : 64), trace, { state: -1, cell: null });
+        if (performance.now() - began < SLICE) continue;
+        await new Promise((resolve) => setTimeout(resolve));
+        if (turn !== this.turn) return;
+        began = performance.now();
+      }
+      const ones = lock.tape.filled;
       const status = lock.status === "running" ? "limit" : lock.status;
       const { steps, mark, message } = lock;
       this.answer({ is: "verdict", id, row, status, steps, state: machine.states[lock.state], ones, mark, message });
@@ -152,7 +134,7 @@ self.onmessage = async ({ data }) => {
   try {
     await worker[data.do](data);
   } catch (error) {
-    if (!(error instanceof FileProblem)) console.error(error);
+    if (!(error instanceof FileProblem || error instanceof Refusal)) console.error(error);
     const { do: of, id } = data;
     self.postMessage({ is: of === "load" ? "refused" : "problem", of, id, message: error.message });
   }

@@ -127,7 +127,7 @@ export class IndexedRun extends Run {
   }
 
   copy() {
-    return Object.assign(super.copy(), { visits: new Map(this.visits) });
+    return Object.assign(super.copy(), { visits: this.visits.copy?.() ?? new Map(this.visits) });
   }
 }
 

@@ -32,6 +32,42 @@ export function parseWord(text, machine) {
 export const verdictOf = (state, { verdicts = {} }) =>
   Object.hasOwn(verdicts, state) ? `: ${verdicts[state]}` : "";
 
+/** A tape of symbols by number, with room for the cells that were used. What it gives is [cell, symbol], as a Map does. */
+export class Tape {
+  constructor(symbols) {
+    Object.assign(this, { data: Uint16Array.from(symbols), zero: 0 }); // cell 0 stands there
+  }
+
+  get(cell) {
+    return this.data[cell + this.zero] ?? 0;
+  }
+
+  set(cell, symbol) {
+    if (cell + this.zero < 0 || cell + this.zero >= this.data.length) this.reserve(cell);
+    this.data[cell + this.zero] = symbol;
+  }
+
+  /** Room for a cell, and for as many more as there are. */
+  reserve(cell) {
+    const { data, zero } = this, more = data.length + 64, before = cell < -zero ? Math.max(more, -zero - cell) : 0;
+    this.data = new Uint16Array(before + Math.max(data.length + (before ? 0 : more), cell + zero + 1));
+    this.data.set(data, before);
+    this.zero += before;
+  }
+
+  copy() {
+    return Object.assign(new Tape([]), { data: this.data.slice(), zero: this.zero });
+  }
+
+  *[Symbol.iterator]() {
+    for (let k = 0; k < this.data.length; k++) yield [k - this.zero, this.data[k]];
+  }
+
+  get filled() {
+    return this.data.reduce((sum, symbol) => sum + (symbol ? 1 : 0), 0);
+  }
+}
+
 /** A tape, a state and a head; states and symbols are their numbers, and symbol 0 is the blank. */
 export class Interpreter {
   constructor({ states, symbols, rules, initial }, word) {
@@ -41,12 +77,12 @@ export class Interpreter {
       this.table[states.indexOf(q) * this.width + symbols.indexOf(a)] = i;
       return [states.indexOf(p), symbols.indexOf(b), move];
     });
-    this.tape = new Map(word.map((symbol, cell) => [cell, symbols.indexOf(symbol)]));
+    this.tape = new Tape(word.map((symbol) => symbols.indexOf(symbol)));
     Object.assign(this, { state: states.indexOf(initial), head: 0, steps: 0 });
   }
 
   get read() {
-    return this.tape.get(this.head) ?? 0;
+    return this.tape.get(this.head);
   }
 
   /** The number of the rule that comes next, −1 if there is none. */

@@ -13,7 +13,7 @@ export class Refusal extends Error {}
 const MAX_WIDTH = 1_000_000; // a few damaged digits should not fill the memory
 const WORDS = {
   kind: ["linear", "attention", "norm", "convolution", "argmax"], activation: ["none", "relu", "clamp"],
-  score: ["dot", "-abs"], mask: ["causal", "strict", "cross", "offset"], average: ["ratio", "literal"],
+  score: ["dot", "-abs"], mask: ["causal", "strict", "prefix", "cross", "offset", "window"], average: ["ratio", "literal"],
   state: ["column", "cells"],
 };
 
@@ -392,12 +392,20 @@ function moduleOf(file, ops, cells, layouts, entry) {
   const value = affine(entry.value, width, null), write = affine(entry.write, value.bias.length, width);
   const vector = (name, { bias: { length } }) => // what a layer without inputs gives is its bias
     name && ops.through(layerOf(ops, { shape: [length, 0], values: [] }, tensor(file, name, length), {}), ops.zeros(0));
-  const { score, mask, offset = 0, null_key, null_value } = entry, hard = ops.one === 1n; // an exponential is irrational
+  const { score, mask, offset = 0, null_key, null_value, oldest } = entry, hard = ops.one === 1n; // an exponential is irrational
   const { kappa, average } = hard ? { kappa: null, average: "ratio" } : entry;
   check(!cells && score && mask && average && isIndex(offset, Infinity) && (kappa === null || kappa > 0) &&
-    !null_key === !null_value, `the head ${name} lacks something`);
+    !null_key === !null_value && !oldest === (mask !== "window"), `the head ${name} lacks something`);
   return { ...module, query, key, value, write, nullKey: vector(null_key, key), nullValue: vector(null_value, value),
-    score, mask, offset, kappa, average };
+    oldest: vector(oldest, key), score, mask, offset, kappa, average };
+}
+
+/** The rows of a table of positions. */
+function tableOf(file, { table, first }, width) {
+  const { shape: [size], values } = tensor(file, table, null, width), rows = range(size).map(() => Array(width).fill(0));
+  for (const [i, j, value] of values) rows[i][j] = value;
+  check(isIndex(first, size), `its table of positions has ${size} rows, and ${first} is the first`);
+  return rows;
 }
 
 /** A network, ready to run in the arithmetic of its file or in another one. */
@@ -417,7 +425,7 @@ export function read(file, arithmetic = file?.arithmetic) {
     }, names.length);
     check(!loop || (end === names.length && loop.add.every(([slice, kind]) => at[slice]?.length && (kind === "step" || POSITIONS[kind]) && !cells)), "its loop does not fit");
     const labels = Object.fromEntries(slices.map(({ name, labels }) => [name, labels]));
-    return { file, arithmetic, ops, cells, layouts, modules, loop,
+    return { file, arithmetic, ops, cells, layouts, modules, loop, table: loop?.table && tableOf(file, loop, names.length),
       machine: machine && { ...machine, rules: machine.delta, states: labels.st, symbols: labels.sym1 } };
   } catch (error) {
     if (error instanceof FileProblem) throw error;
@@ -431,7 +439,7 @@ export function forward({ ops, modules }, given) {
   return modules.flatMap(({ layers }) => layers).map((layer) => (x = ops.through(layer, x)));
 }
 
-/** A run from { column, word }, where the word is the rows that cross-attention sees, or from { cells }. */
+/** A run from { column, word }, where the word is the rows that some heads see besides columns, or from { cells }. */
 export class Run {
   constructor(network, { column, cells, word = [] }) {
     const { ops, modules, layouts: [{ names }] } = network, vector = (given) => {
@@ -439,15 +447,15 @@ export class Run {
       if (x.length === names.length) return x;
       throw new Refusal(`A vector of ${x.length} numbers was given, and this network takes ${names.length}.`);
     };
-    Object.assign(this, { network, modules, t: 0, state: network.cells ? cells.map(vector) : vector(column) });
+    Object.assign(this, { network, modules, t: 0, before: word.length, state: network.cells ? cells.map(vector) : vector(column) });
     this.memory = new Map(modules.filter(({ key }) => key).map((head) => [head, { keys: [], values: [] }]));
     for (const head of this.memory.keys())
-      if (head.mask === "cross") for (const row of word) this.remember(head, vector(row));
+      if (["cross", "prefix", "window"].includes(head.mask)) for (const row of word) this.remember(head, vector(row));
   }
 
   /** One pass, and the new state. `seen` is given each module's name, what leaves it, and the shares of a head. */
   step(seen) {
-    const { ops, loop, cells, layouts: [{ at }] } = this.network, { modules } = this;
+    const { ops, loop, table, cells, layouts: [{ at }] } = this.network, { modules } = this;
     let x = this.state;
     for (let n = 0; n < modules.length; n++) x = this.pass(modules[n], x, seen);
     if (!cells) x = ops.part(x, 0); // a copy
@@ -458,6 +466,11 @@ export class Run {
       if (kind === "step") places.forEach((place, k) => bitOf(this.t, k) && (x[place] += ops.unit(x)));
       else x = ops.join([ops.part(x, 0, from), ops.add(ops.part(x, from, to), ops.fractions(POSITIONS[kind](this.t))),
         ops.part(x, to)]);
+    }
+    if (table) {
+      const row = table[loop.first + this.t];
+      if (!row) throw new Refusal(`The table of positions has ${table.length} rows, and they are used up.`);
+      x = ops.add(x, ops.vector(row));
     }
     return (this.state = x);
   }
@@ -478,10 +491,11 @@ export class Run {
 
   /** Add what a head finds: 0 where there is nothing to look at. The null key has the number −1. */
   attend(head, x, seen) {
-    const { mask, nullKey, nullValue } = head, { ops } = this.network, { keys, values } = this.memory.get(head);
-    if (mask === "causal" || mask === "offset") this.remember(head, x);
-    const from = mask === "offset" ? this.t - head.offset : 0, to = mask === "offset" ? from + 1 : keys.length;
+    const { mask, nullKey, nullValue, oldest } = head, { ops } = this.network, { keys, values } = this.memory.get(head);
+    if (mask !== "cross" && mask !== "strict") this.remember(head, x);
+    const from = mask === "offset" ? this.t - head.offset : mask === "window" ? this.t : 0, to = mask === "offset" ? from + 1 : keys.length;
     const [near, what] = [keys, values].map((all) => (from < 0 ? [] : all.slice(from, to))), count = near.length;
+    if (oldest) near[0] = ops.add(near[0], oldest);
     if (nullKey) near.push(nullKey), what.push(nullValue);
     const [found, shares] = near.length ? ops.average(head, ops.through(head.query, x), near, what)
       : [ops.zeros(head.value.bias.length), []];
@@ -494,7 +508,7 @@ export class Run {
   /** The same run once more, or as it was after t steps with that state. */
   copy(t = this.t, state = this.state) {
     const memory = new Map([...this.memory].map(([head, { keys, values }]) => {
-      const n = head.mask === "cross" ? keys.length : t;
+      const n = head.mask === "cross" ? keys.length : t + (["prefix", "window"].includes(head.mask) ? this.before : 0);
       return [head, { keys: keys.slice(0, n), values: values.slice(0, n) }];
     }));
     return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { t, state, memory });

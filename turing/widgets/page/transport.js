@@ -5,12 +5,12 @@ import { clamp } from "./text.js";
 
 /**
  * `walk` has `first`, `last` and `now`, and `go(step)` shows a step. With `rate()`, in steps a second, there is a Play
- * button too.
+ * button too, and it is the main one. `end` is what the button that goes to the last step says.
  */
-export function createTransport(label, walk, rate) {
+export function createTransport(label, walk, rate, end = "End") {
   let timer = 0;
   const slider = h("input", { type: "range", step: 1, "aria-label": label });
-  const play = button("Play", () => (timer ? pause() : start()));
+  const play = button("Play", () => (timer ? pause() : start()), { class: "main" });
   const move = (step) => {
     pause();
     walk.go(clamp(step, walk.first, walk.last));
@@ -37,7 +37,7 @@ export function createTransport(label, walk, rate) {
   return {
     slider,
     buttons: h("div", { class: "buttons" }, button("Start", moves.Home), button("Back", moves.ArrowLeft),
-      ...(rate ? [play] : []), button("Step", moves.ArrowRight, { class: "main" }), button("End", moves.End)),
+      ...(rate ? [play] : []), button("Step", moves.ArrowRight, rate ? {} : { class: "main" }), button(end, moves.End)),
     keys: { ...moves, ...(rate ? { p: () => play.click(), " ": () => play.click() } : {}) },
     get playing() {
       return timer !== 0;

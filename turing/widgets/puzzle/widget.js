@@ -1,9 +1,10 @@
 // The weight puzzle. The page adds up the reader's numbers itself, so it needs no kernel and no network.
 
 import { button, h, listen, put, textField, widget } from "../page/dom.js";
-import { sumText } from "../page/equations.js";
 import { forward } from "../page/network.js";
+import { createNetwork, createRows } from "../page/neurons.js";
 import { plainNetwork } from "../page/plain.js";
+import { sumText } from "../page/sums.js";
 import { count, signed } from "../page/text.js";
 
 /**
@@ -38,6 +39,11 @@ export function parse(text) {
   return Number.isFinite(value) ? value + 0 : undefined;
 }
 
+/** How large an answer is: its neurons, and its weights that are not 0. */
+export const score = (layers) => [
+  layers.reduce((n, [, b]) => n + b.length, 0), layers.flatMap(([W]) => W.flat()).filter(Boolean).length,
+];
+
 /** Cut and not rounded, or 0.9999999999999999 would look like 1. */
 const cut = (text) => (text.length > 6 ? `${text.slice(0, 5)}…` : text);
 const copied = (layers) => layers.map(([W, b]) => [W.map((row) => [...row]), [...b]]);
@@ -62,6 +68,7 @@ export function python(layers) {
 
 const LONG = 12; // rows up to which the table is not folded
 const BESIDE = 8; // columns up to which the table stands beside the grids
+const WIDE = 6; // inputs from which a grid takes the whole width
 const MANY = 18; // columns from which they move together
 
 const heading = ({ name, colour }, scope, attributes = {}) => h("th", { scope, style: `color: ${colour}`, ...attributes }, name);
@@ -149,11 +156,15 @@ function createLayer(number, equation, on) {
   };
 }
 
-/** The truth table: input, expected output, and what each layer gives. */
-function createTable({ slices, outputs, rows }) {
+/** The truth table: input, expected output, and what each layer gives. A click chooses a row. */
+function createTable({ slices, outputs, rows }, choose) {
   const table = h("table", { class: "truth", "aria-label": "Truth table" });
   const edge = (k) => (k ? {} : { class: "edge" });
   let lines = [];
+  table.addEventListener("click", ({ target }) => {
+    const row = lines.findIndex(({ node }) => node.contains(target));
+    if (row >= 0) choose(row);
+  });
   return {
     table,
     build(vectors) {
@@ -174,8 +185,8 @@ function createTable({ slices, outputs, rows }) {
         h("tbody", {}, ...lines.map(({ node }) => node)),
       );
     },
-    /** Fill in what was found in each row. The row `on` is inverted; if one row is enough, it is `only`. */
-    show(found, right, on, only) {
+    /** Fill in what was found in each row. The row `on` is inverted; if one row is enough, it is that one. */
+    show(found, right, on, folded) {
       lines.forEach(({ node, mark, cells }, r) => {
         const numbers = found[r].flat(), wanted = [...Array(numbers.length - outputs.length), ...rows[r].expected];
         cells.forEach((cell, k) => {
@@ -187,7 +198,7 @@ function createTable({ slices, outputs, rows }) {
         mark.replaceChildren(h("span", { role: "img", "aria-label": right[r] ? "right" : "wrong" }, right[r] ? "✓" : "✗"));
         node.classList.toggle("on", r === on);
         node.ariaCurrent = r === on ? "true" : null;
-        node.hidden = only !== undefined && r !== only;
+        node.hidden = folded && r !== on;
       });
     },
   };
@@ -196,16 +207,17 @@ function createTable({ slices, outputs, rows }) {
 export default {
   render({ model, el }) {
     const puzzle = model.get("puzzle"), name = model.get("name");
-    const { inputs, outputs, slices, rows, start, fewest } = puzzle, depth = start.length;
-    let layers, fields, current, checked = false, folded = rows.length > LONG;
+    const { inputs, outputs, slices, rows, start, best, proof } = puzzle;
+    const largest = score(start)[0]; // as many neurons as the grid has in all
+    let layers, views = [], fields, current, checked = false, folded = rows.length > LONG, picked = null, solved = true;
 
     /** What goes into layer l, counted from 0; what comes out of the last. */
     const places = (l) => {
-      if (l === 0 || l === depth) return l ? outputs : inputs;
+      if (l === 0 || l === layers.length) return l ? outputs : inputs;
       const { length } = layers[l - 1][1], numbered = length > 1 || l === 1;
       return Array.from({ length }, (_, i) => ({ name: letter(l) + (numbered ? i + 1 : ""), colour: "inherit" }));
     };
-    const letter = (l) => (l === 0 ? "x" : l < depth ? "hgfe"[l - 1] : outputs.length > 1 ? "y" : outputs[0].name);
+    const letter = (l) => (l === 0 ? "x" : l < layers.length ? "hgfe"[l - 1] : outputs.length > 1 ? "y" : outputs[0].name);
 
     const on = {
       pointed: point,
@@ -217,18 +229,23 @@ export default {
         next?.[down ? Math.min(j, next.length - 1) : j]?.input.focus();
       },
     };
-    const views = start.map((_, l) => createLayer(l + 1, `${letter(l + 1)} = ReLU(W ${letter(l)} + b)`, on));
-    const sizes = fewest === null ? [] : start.slice(0, -1).map(([, { length: max }], l) => {
+    const stack = h("div", { class: "layers" });
+
+    /** A layer with its grid; of a hidden one the reader chooses the size. */
+    function createView(l) {
+      const view = createLayer(l + 1, `${letter(l + 1)} = ReLU(W ${letter(l)} + b)`, on);
+      if (l === layers.length - 1) return { ...view, resized() {} };
       const text = h("b"), set = (by) => () => resize(l, layers[l][1].length + by);
       const fewer = button("−", set(-1), { "aria-label": `One neuron fewer in layer ${l + 1}` });
       const more = button("+", set(1), { "aria-label": `One neuron more in layer ${l + 1}` });
-      views[l].title.append(h("span", { class: "size" }, fewer, text, more));
-      return (n) => {
+      view.title.append(h("span", { class: "size" }, fewer, text, more));
+      const resized = (n) => {
         text.textContent = count(n, "neuron");
-        fewer.disabled = n <= fewest;
-        more.disabled = n >= max;
+        fewer.disabled = n === 1 && layers.length === 2;
+        more.disabled = score(layers)[0] === largest;
       };
-    });
+      return { ...view, resized };
+    }
 
     // For the number last touched: the keypad of a phone may lack a minus.
     const pointer = h("span", { class: "target" });
@@ -238,10 +255,12 @@ export default {
     const bar = h("div", { class: "bar" }, nudges, pointer);
     bar.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
 
-    const truth = createTable(puzzle);
+    const network = createNetwork("The network"), lines = createRows(rows.map((row) => row.name), choose);
+    const truth = createTable(puzzle, (row) => (lines.stop(), choose(row)));
     const fold = button("", () => ((folded = !folded), draw()), { class: "fold" });
     fold.hidden = rows.length <= LONG;
     const status = h("p", { class: "status", role: "status" }), trace = h("div", { class: "trace" });
+    const golf = h("p", { class: "golf" });
     const hint = h("span", { class: "hint", "aria-live": "polite" });
     const code = h("pre", { class: "python", tabindex: 0, role: "group", "aria-label": "The answer in Python" });
     code.hidden = true;
@@ -254,12 +273,23 @@ export default {
       nudges.setAttribute("aria-label", `Change the ${current.name}`);
     }
 
+    function choose(row) {
+      picked = row;
+      draw();
+    }
+
     function draw() {
       views.forEach((view, l) => view.show(layers[l], places(l), places(l + 1)));
       const values = evaluator(layers), found = rows.map(({ row }) => values(row));
       const right = rows.map(({ expected }, r) => same(found[r].at(-1), expected));
       const good = right.filter(Boolean).length, first = right.indexOf(false);
-      truth.show(found, right, checked ? first : -1, folded ? Math.max(first, 0) : undefined);
+      const shown = picked ?? Math.max(first, 0);
+      truth.show(found, right, shown, folded);
+      lines.show(shown);
+      network.show({
+        layers, places: [inputs, ...layers.map((_, l) => places(l + 1))], values: [rows[shown].row, ...found[shown]],
+        row: rows[shown].name, expected: rows[shown].expected,
+      });
       fold.textContent = folded ? `Show all ${rows.length} rows` : "Show one row";
       fold.setAttribute("aria-expanded", !folded);
       if (!code.hidden) code.textContent = python(layers);
@@ -267,12 +297,12 @@ export default {
       const wrong = fields.flat().find((field) => field.wrong());
       let verdict = `${good} of ${rows.length} rows right.`, said = "";
       trace.replaceChildren();
+      golf.textContent = first < 0 && !wrong && best ? compare(score(layers)) : "";
       if (wrong) {
         said = `The ${wrong.name} is '${wrong.input.value}', which is not a number. The last good one stays.`;
       } else if (first < 0) {
-        const neurons = layers.reduce((n, [, b]) => n + b.length, 0);
         verdict = `${name}: right`;
-        said = `on all ${rows.length} rows, with ${count(neurons, "neuron")} in ${count(depth, "layer")}.`;
+        said = `on all ${rows.length} rows, with ${count(score(layers)[0], "neuron")} in ${count(layers.length, "layer")}.`;
       } else if (checked) {
         said = failure(rows[first], found[first].at(-1));
         trace.append(...found[first].map((x, l) => {
@@ -281,6 +311,15 @@ export default {
         }));
       }
       status.replaceChildren(h("b", {}, verdict), ` ${said}`);
+      return first < 0;
+    }
+
+    /** The score, in the words of turing.check. */
+    function compare(own) {
+      const difference = own[0] - best[0] || own[1] - best[1], known = `The best known answer has ${best.join(" and ")}`;
+      const text = `Score: ${count(own[0], "neuron")} and ${count(own[1], "non-zero weight")}`;
+      if (difference) return `${text}. ${known}${difference < 0 ? ": please report yours" : ""}.`;
+      return proof ? `${text}. That cannot be beaten: ${proof}.` : `${text}, like the best known answer.`;
     }
 
     /** The sentence of turing.check. */
@@ -293,13 +332,19 @@ export default {
 
     function changed() {
       checked = false;
+      picked = null;
       hint.textContent = "";
-      draw();
+      lines.stop();
+      const before = solved;
+      solved = draw();
+      if (solved && !before) lines.runThrough();
       put(model, { layers: copied(layers) });
     }
 
     function check() {
       checked = true;
+      picked = null;
+      lines.stop();
       draw();
       fields.flat().find((field) => field.wrong())?.input.focus();
     }
@@ -307,16 +352,33 @@ export default {
     function load(next) {
       layers = copied(next);
       checked = false;
+      picked = null;
+      lines.stop();
+      if (views.length !== layers.length) {
+        views = layers.map((_, l) => createView(l));
+        stack.replaceChildren(...views.map((view) => view.node));
+      }
       fields = views.flatMap((view, l) => view.build(layers[l], places(l), places(l + 1)));
-      sizes.forEach((show, l) => show(layers[l][1].length));
+      views.forEach((view, l) => view.resized(layers[l][1].length));
       truth.build(layers.map((_, l) => places(l + 1)));
       point(fields[0][0]);
-      draw();
+      solved = draw();
     }
 
-    /** Give a layer so many neurons; a new one is 0, and so is what the next layer takes from it. */
+    /**
+     * Give a layer so many neurons; a new one is 0, and so is what the next layer takes from it. Without neurons the
+     * layer goes, and the next one reads what it has read.
+     */
     function resize(l, size) {
       const next = copied(layers), [W, b] = next[l], readers = next[l + 1][0];
+      if (!size) {
+        next[l + 1][0] = readers.map(() => W[0].map(() => 0));
+        next.splice(l, 1);
+        load(next);
+        changed();
+        current.input.focus();
+        return;
+      }
       while (b.length > size) [W, b, ...readers].forEach((list) => list.pop());
       while (b.length < size) {
         W.push(W[0].map(() => 0));
@@ -346,16 +408,17 @@ export default {
 
     const widths = [slices, outputs, outputs, ...start.slice(0, -1).map(([, b]) => b)].map(({ length }) => length);
     const beside = widths.reduce((a, b) => a + b) <= BESIDE;
-    const root = widget("puzzle", `Weight puzzle ${name}`, { class: beside ? "beside" : "" },
+    const root = widget("puzzle", `Weight puzzle ${name}`, { class: start.some(([[row]]) => row.length >= WIDE) ? "wide" : beside ? "beside" : "" },
       h("div", { class: "both" },
         h("div", { class: "work" },
-          h("div", { class: "layers" }, ...views.map((view) => view.node)),
+          stack,
           bar,
           h("div", { class: "actions" },
             button("Check", check, { class: "main" }), button("Start again", startAgain), button("Copy as Python", copy), hint),
           code),
+        h("div", { class: "drawn" }, network.node, lines.node),
         h("div", { class: "result" },
-          status, trace,
+          status, golf, trace,
           h("div", { class: "frame rows", tabindex: 0, role: "group", "aria-label": "Rows" }, truth.table), fold)));
     load(model.get("layers"));
     el.replaceChildren(root);

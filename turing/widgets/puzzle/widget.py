@@ -8,7 +8,7 @@ from html import escape
 import traitlets
 
 from turing.exercises import CHAPTERS, Wrong, exercises
-from turing.exercises.weights import WeightPuzzle
+from turing.exercises.weights import WeightPuzzle, numbers, score
 from turing.layout import Layout
 from turing.widgets.base import Widget, joined, style, table
 
@@ -26,7 +26,8 @@ def _json(puzzle: WeightPuzzle, _widget: object = None) -> dict:
             for row, expected in puzzle.rows()
         ],
         "start": [[W, b] for W, b in puzzle.grid()],
-        "fewest": puzzle.fewest,
+        "best": puzzle.best and score(numbers(puzzle.best)),
+        "proof": puzzle.proof,
     }
 
 
@@ -44,7 +45,7 @@ class Puzzle(Widget):
     """
 
     _esm = joined("puzzle/widget.js")
-    _css = style("puzzle/widget.css")
+    _css = style("page/neurons.css", "puzzle/widget.css")
 
     name = traitlets.Unicode(read_only=True).tag(sync=True)
     puzzle = traitlets.Instance(WeightPuzzle, read_only=True).tag(sync=True, to_json=_json)
@@ -63,8 +64,7 @@ class Puzzle(Widget):
         except Wrong as wrong:
             raise ValueError(str(wrong)) from None
         sizes, largest = [len(b) for _, b in layers[:-1]], self.puzzle.hidden
-        least = [n if self.puzzle.fewest is None else self.puzzle.fewest for n in largest]
-        if len(sizes) != len(largest) or not all(a <= n <= z for a, n, z in zip(least, sizes, largest, strict=True)):
+        if bool(sizes) != bool(largest) or len(sizes) > len(largest) or sum(sizes) > sum(largest):
             raise ValueError(
                 f"The grid of {self.name} has hidden layers of {list(largest)} neurons, and {sizes} were given."
             )

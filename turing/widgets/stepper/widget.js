@@ -2,6 +2,7 @@
 
 import { button, h, listen, onKeys, put, scroller, watch, widget } from "../page/dom.js";
 import { Interpreter, isSingle, verdictOf } from "../page/machine.js";
+import { motionTime, pulse } from "../page/motion.js";
 import { createTape } from "../page/tape.js";
 import { big, clamp, count, shown } from "../page/text.js";
 import { createTransport } from "../page/transport.js";
@@ -87,7 +88,7 @@ export default {
         return step;
       },
       go: advance,
-    }, () => speed.value);
+    }, () => speed.value, "To the end");
     const root = widget("stepper", "Turing machine, step by step", { tabindex: 0 });
     const history = createHistory(machine, root);
     root.append(
@@ -121,13 +122,15 @@ export default {
     function advance(target) {
       const { trace, steps } = result;
       target = clamp(target, 0, steps);
+      const taken = target === step + 1 ? trace[step].rule : -1;
       while (step < target) tape.set(trace[step].head, machine.rules[trace[step++].rule][3]);
       while (step > target) tape.set(trace[--step].head, trace[step].read);
-      draw();
+      draw(taken < 0 ? 0 : motionTime(transport.playing ? Number(speed.value) : 1), taken);
       put(model, { step });
     }
 
-    function draw() {
+    /** What is new moves for a time: it came by the rule that was taken. */
+    function draw(time = 0, taken = -1) {
       const now = result.trace[step], { state, head, read, rule } = now;
       const at = step < result.steps ? "running" : result.status;
       Object.assign(root.dataset, { state, step, head, status: at });
@@ -146,11 +149,14 @@ export default {
       else more.remove();
       more.textContent = `Allow ${big(nextLimit())} steps`;
       transport.show();
-      tapeView.show((cell) => tape.get(cell) ?? machine.blank, result, now, { centre });
+      tapeView.show((cell) => tape.get(cell) ?? machine.blank, result, now, { centre, time });
       centre = undefined;
       rulesView.show(rule);
-      for (const edge of diagram.querySelectorAll(".edge"))
-        edge.classList.toggle("on", edge.dataset.rules.split(" ").includes(`${rule}`));
+      for (const edge of diagram.querySelectorAll(".edge")) {
+        const rules = edge.dataset.rules.split(" ");
+        edge.classList.toggle("on", rules.includes(`${rule}`));
+        if (time && rules.includes(`${taken}`)) pulse(edge, time);
+      }
       const frame = diagram.getBoundingClientRect();
       for (const node of diagram.querySelectorAll(".node")) {
         if (!node.classList.toggle("on", machine.states[node.dataset.state] === state)) continue;
@@ -181,7 +187,7 @@ export default {
 
     const unwatch = watch(root, () => {
       centre = result.trace[step].head;
-      requestAnimationFrame(draw);
+      requestAnimationFrame(() => draw());
     }, () => history.paint(result, step, tape, false));
     return () => {
       transport.pause();
