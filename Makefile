@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help venv book pdf site dist serve test test-all bench refresh art slides clean
+.PHONY: help venv book pdf site dist serve test test-all bench study study-quick refresh art slides clean
 
 help:
 	@echo "make book      build the book (sets up .venv first)"
@@ -13,8 +13,9 @@ help:
 	@echo "make serve     build it and serve it on http://127.0.0.1:8000/"
 	@echo "make test      everything that CI runs; test-all adds the exhaustive tests and a rehearsal of Colab"
 	@echo "make bench     measure, and fail where a threshold is missed"
+	@echo "make study     compute the tables of the last chapter again (resumes); study-quick in small, under a minute"
 	@echo "make refresh   execute every notebook in place"
-	@echo "make art       redraw logo, cover and social card"
+	@echo "make art       redraw logo, cover, social card and the pictures of the README"
 	@echo "make slides    take the pictures for slides from the notebooks again"
 	@echo "make clean     remove what was built; the environment too"
 
@@ -52,6 +53,12 @@ test-all: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks
+
+study: $(READY)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m turing.study
+
+study-quick: $(READY)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m turing.study --quick
 
 refresh: $(READY)
 	@$(BIN)/python tools/refresh.py

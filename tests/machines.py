@@ -35,6 +35,11 @@ def machines_and_words(draw, words: int = 3, longest: int = 8, **sizes) -> tuple
     return machine, draw(st.lists(word, min_size=words, max_size=words))
 
 
+def has_all_moves(machine_and_words: tuple[TuringMachine, list]) -> bool:
+    """Whether the machine moves both ways and stays."""
+    return {move for _, _, move in machine_and_words[0].delta.values()} == {-1, 0, 1}
+
+
 def walker(move: int) -> TuringMachine:
     """A machine that walks in one direction for ever and writes a symbol that depends on the one it reads."""
     return TuringMachine(

@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import turing
+from book import ROOT
 from paper import FIGURE_1
 from turing.cli import main
 from turing.formats import FORMATS, LIMIT, dumps, fit, parse
@@ -219,13 +221,13 @@ def test_memory_that_is_full_gets_a_message(cli, monkeypatch):
     assert cli("run", "bb4") == (2, "", "turing: There is not enough memory for this.\n")
 
 
-def test_without_numba_the_message_says_what_to_install(cli, monkeypatch):
-    monkeypatch.delitem(sys.modules, "turing.engine.kernel", raising=False)
-    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
-    monkeypatch.delattr("turing.engine.kernel", raising=False)
+def test_without_llvmlite_the_message_says_what_to_install(cli, monkeypatch):
+    monkeypatch.delitem(sys.modules, "turing.engine.generated", raising=False)
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)  # as if it were not installed
+    monkeypatch.delattr("turing.engine.generated", raising=False)
     status, out, err = cli("run", "bb2", "--network", "wcm21", "--engine", "native")
     assert (status, out) == (2, "")
-    assert err.startswith('turing: engine="native" needs numba, which is not installed. Run pip install numba')
+    assert err.startswith('turing: engine="native" needs llvmlite, which is not installed. Run pip install llvmlite')
 
 
 def test_ctrl_c_reports_what_was_done_so_far():
@@ -752,7 +754,7 @@ def test_a_run_has_position_bits_enough_for_its_word(cli):
         ([*NATIVE, "--checkpoint", "x", "--trace"], "--checkpoint is for --engine native, without --trace"),
         ([*NATIVE, "--checkpoint", ""], "A checkpoint is a file, and '' was given, which is not a file"),
         (["run", "bb3", "--network", "wcm21", "--engine", "x"], "An engine is one of torch, indexed, native, and 'x'"),
-        (["run", "bb3", "--network", "ss95", "--engine", "native"], "Take engine='torch'"),
+        (["run", "bb3", "--network", "conv", "--engine", "native"], "Take engine='torch'"),
         (["run", "bb3", "--network", "ss95", "--adder", "x"], "arguments: --adder x. Options of ss95: --ar"),
         (["compile", "bb3", "--network", "wcm21", "-o", "net.txt"], "Networks are saved as JSON"),
     ],
@@ -799,3 +801,28 @@ def test_the_version_is_printed(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"turing {turing.__version__}\n"
+
+
+def test_the_commands_that_the_page_shows_run(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(
+        r"^\$ turing (.+)$", (ROOT / "book" / "command-line.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(shown) >= 5
+    for line in shown:
+        status, _, complaint = cli(*shlex.split(line))
+        assert (status, complaint) == (0, ""), line
+
+
+def test_decompile_prints_the_rules_that_are_in_the_weights(tmp_path, capsys):
+    network = tmp_path / "net.json"
+    assert main(["compile", "bb2", "--network", "wcm21", "--T", "8", "--adder", "lookahead", "-o", str(network)]) == 0
+    capsys.readouterr()
+    assert main(["decompile", str(network), "-o", str(tmp_path / "machine.json")]) == 0
+    printed = capsys.readouterr().out
+    assert "certified  yes, number for number" in printed
+    assert "unknown, names:" in printed
+    found = turing.TuringMachine.parse((tmp_path / "machine.json").read_text())
+    assert printed.count("→") == len(found.delta) == len(turing.zoo["bb2"].delta)
+    assert main(["decompile", "bb2"]) == 2
+    assert "A network is read back, and a machine was given." in capsys.readouterr().err

@@ -19,7 +19,7 @@ CELLS = {cell["id"]: cell for cell in nbformat.read(course.PAGE, as_version=4).c
 WORDS = "\n".join(cell.source for cell in CELLS.values() if cell.cell_type == "markdown")
 LECTURES = {
     (plan, title): (int(minutes), text)
-    for plan in ("four", "twelve")
+    for plan in ("four", "course")
     for title, minutes, text in re.findall(
         r"^\*\*(\d+\. .+?)\*\* \((\d+) minutes\)\n\n(.+?)(?=\n\n|\Z)", CELLS[f"teaching-{plan}"].source, re.M | re.S
     )
@@ -74,10 +74,11 @@ def test_the_fingerprints_of_the_stubs_are_those_of_the_notebooks():
     assert len({stub["stub"] for stub in course.stubs().values()}) == len(course.exercises())
 
 
-def test_there_are_four_lectures_and_twelve():
-    assert [plan for plan, _ in LECTURES] == ["four"] * 4 + ["twelve"] * 12
-    numbers = [int(title.split(".")[0]) for _, title in LECTURES]
-    assert numbers == [*range(1, 5), *range(1, 13)]
+def test_there_are_four_lectures_and_one_for_each_chapter_and_two_for_the_transformer():
+    numbers = {
+        plan: [int(title.split(".")[0]) for own, title in LECTURES if own == plan] for plan in ("four", "course")
+    }
+    assert numbers == {"four": [*range(1, 5)], "course": [*range(1, len(CHAPTERS) + 2)]}
 
 
 @each_lecture
@@ -117,13 +118,13 @@ def test_the_exercises_of_a_lecture_have_their_titles_and_minutes_and_come_from_
         assert exercise.chapter in chapters
 
 
-def test_the_twelve_lectures_take_every_chapter_and_every_exercise_once():
-    twelve = [lecture for lecture in LECTURES if lecture[0] == "twelve"]
+def test_the_lectures_of_a_course_take_every_chapter_and_every_exercise_once():
+    whole = [lecture for lecture in LECTURES if lecture[0] == "course"]
     labels = [
-        found["label"] for lecture in twelve for found in EXERCISE.finditer(" ".join(LECTURES[lecture][1].split()))
+        found["label"] for lecture in whole for found in EXERCISE.finditer(" ".join(LECTURES[lecture][1].split()))
     ]
     assert sorted(labels) == sorted(e.label for e in course.exercises())
-    assert {chapter for lecture in twelve for chapter, _ in chapters_of(part(lecture, "Talk"))} == {*CHAPTERS}
+    assert {chapter for lecture in whole for chapter, _ in chapters_of(part(lecture, "Talk"))} == {*CHAPTERS}
 
 
 def test_the_numbers_on_the_page_are_those_of_the_library():

@@ -10,13 +10,13 @@ import torch
 from every_kind import EveryKind
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from row_of_cells import RowOfCells
 from torch import nn
 
 import turing
 from turing import Layout, show
 from turing.adders import FullAdder, HalfAdder, LookaheadAdder, MoveAdder, RippleCarryAdder
 from turing.attention import Lookup
+from turing.conv import RowOfCells
 from turing.dnf import DNF, Transition
 from turing.gates import AND, NAND, NOR, NOT, OR, XOR, Layer, Readout, embed
 from turing.layout import state_vector

@@ -27,7 +27,8 @@ in_turn = pytest.mark.parametrize("ways", IN_TURN, ids=lambda ways: f"{len(ways)
 def test_some_ways_have_every_construction_and_every_adder_and_number_type_with_every_engine():
     assert {(way.adder, way.engine) for way in SOME} >= {(way.adder, way.engine) for way in ALL_WCM}
     assert {(way.dtype, way.engine) for way in SOME} >= {(way.dtype, way.engine) for way in ALL_WCM}
-    elsewhere = {"perez21", "bhattamishra20", "merrill24"}  # have test files of their own
+    elsewhere = {"perez21", "bhattamishra20", "merrill24", "liwang25", "li24"}  # have test files of their own
+    elsewhere |= {"whole-tape"}  # may be registered by another test file
     assert {"wcm21" if way.wcm else way.adder for way in SOME} == set(constructions()) - elsewhere
 
 
@@ -35,9 +36,9 @@ def test_some_ways_have_every_construction_and_every_adder_and_number_type_with_
 
 
 @ways
-def test_every_word_of_up_to_5_parentheses_or_fewer_where_that_takes_long_is_exact(way):
-    longest = 2 if not way.wcm else 4 if way.engine == "indexed" else 5
-    assert exact(way, BALANCED, parentheses(longest), 64) == {2: 30, 4: 187, 5: 433}[longest]
+def test_every_word_of_up_to_4_parentheses_or_fewer_where_that_takes_long_is_exact(way):
+    longest = 2 if not way.wcm else 3 if way.engine == "indexed" else 4
+    assert exact(way, BALANCED, parentheses(longest), 64) == {2: 30, 3: 75, 4: 187}[longest]
 
 
 @slow
@@ -50,14 +51,9 @@ def test_every_word_of_up_to_10_parentheses_is_exact(way):
     assert steps >= 20_000
 
 
-@ways
-def test_the_word_of_the_paper_is_exact_in_81_steps(way):
-    assert exact(way, BALANCED, ["B()((()(()))())E"], 100) == 81
-
-
-@pytest.mark.parametrize("way", [*SOME_WCM, Way("ripple", torch.float16)], ids=str)
-def test_a_nest_on_which_the_literal_softmax_fails_is_exact(way):
-    assert exact(way, BALANCED, [nest(6)], 100) == 99
+@pytest.mark.parametrize("way", [*SOME, Way("ripple", torch.float16)], ids=str)
+def test_the_word_of_the_paper_and_a_nest_on_which_the_literal_softmax_fails_are_exact(way):
+    assert exact(way, BALANCED, ["B()((()(()))())E", nest(6)], 100) == 81 + 99
 
 
 @slow
@@ -100,8 +96,8 @@ TAKEN += [(name, way) for name in SMALL for way in STACKS]
 
 
 @pytest.mark.parametrize(("name", "way"), TAKEN, ids=str)
-def test_machines_of_the_zoo_are_exact_for_120_steps(name, way):
-    assert zoo_is_exact(way, name, 120) >= sum(min(120, sample.steps) for sample in zoo.entry(name).samples)
+def test_machines_of_the_zoo_are_exact_for_40_steps(name, way):
+    assert zoo_is_exact(way, name, 40) >= sum(min(40, sample.steps) for sample in zoo.entry(name).samples)
 
 
 @slow
@@ -144,10 +140,10 @@ def random_machines_are_exact(ways: list[Way], examples: int, T: int, **sizes) -
     return long, steps
 
 
-def test_35_random_machines_are_exact_in_one_way_each():
-    long, steps = random_machines_are_exact(SOME_WCM, 35, 30)
-    assert long >= 15
-    assert steps >= 900
+def test_21_random_machines_are_exact_in_one_way_each():
+    long, steps = random_machines_are_exact(SOME_WCM, 21, 30)
+    assert long >= 9
+    assert steps >= 540
 
 
 def test_12_small_random_machines_are_exact_in_one_of_the_other_constructions_each():
@@ -203,7 +199,7 @@ def test_symbols_may_have_several_characters(way):
 @ways
 def test_the_blank_and_the_initial_state_may_be_any_of_theirs(way):
     rows = [("A", "0", "B", "1", -1), ("B", "1", "A", "0", 1), ("A", "1", "C", "1", 1), ("B", "0", "A", "1", 1)]
-    for initial, blank in itertools.product("ABC", "01"):
+    for initial, blank in ("A1", "B0", "C1"):
         machine = TuringMachine([*rows, ("C", "0", "B", "0", -1)], initial, {"H"}, blank)
         assert exact(way, machine, ["", "1", "0110"], 10) >= 3
 
@@ -230,16 +226,15 @@ def test_cells_left_of_the_word_are_found_again(way):
 
 
 @ways
-@pytest.mark.parametrize("move", [-1, 0, 1])
-def test_a_machine_of_one_state_and_one_symbol_runs_to_its_limit(way, move):
+@pytest.mark.parametrize(("move", "T"), [(-1, 3), (0, 1), (1, 3)])
+def test_a_machine_of_one_state_and_one_symbol_runs_to_its_limit(way, move, T):
     machine = TuringMachine({("A", "0"): ("A", "0", move)}, "A", (), "0")
-    for T in (1, 3):
-        options = {"bits": 4} if way.wcm else {}
-        assert exact(way, machine, ["", "0"], T, **options) == 2 * T
+    options = {"bits": 4} if way.wcm else {}
+    assert exact(way, machine, ["", "0"], T, **options) == 2 * T
 
 
 @pytest.mark.parametrize("way", SOME_WCM, ids=str)
-@pytest.mark.parametrize("bits", range(1, 6))
+@pytest.mark.parametrize("bits", [1, 2, 5])
 def test_the_last_of_2_to_the_l_steps_still_has_a_number_of_its_own(way, bits):
     machine = TuringMachine(
         {("A", "0"): ("B", "1", 1), ("B", "0"): ("A", "1", -1), ("A", "1"): ("B", "0", 1), ("B", "1"): ("A", "0", -1)},

@@ -300,7 +300,8 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
         "verdict": "passed",
         "points": "1",
         "out_of": "1",
-        "message": "equal_bits: right on all 4 rows, with 3 neurons in 2 layers.",
+        "message": "equal_bits: right on all 4 rows, with 3 neurons in 2 layers.\n"
+        "Score: 3 neurons and 6 non-zero weights, like the best known answer.",
     }
     (failed,) = [row for row in rows if row["verdict"] == "failed"]
     assert (failed["notebook"], failed["exercise"]) == ("ben/machines.ipynb", "even_ones")

@@ -117,7 +117,7 @@ def test_a_convolution_is_one_layer_for_each_neighbour_or_rows_over_all_of_them(
 def test_a_compiled_network_has_its_modules_in_order_with_their_titles_claims_and_loop():
     network = ir.of(turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100))
     assert (network.construction, network.arithmetic, network.loop) == (
-        "wcm21", "float32", ("column", (("pos1", "step"),)),
+        "wcm21", "float32", ir.Loop("column", (("pos1", "step"),)),
     )  # fmt: skip
     found = {module.name: (module.title, module.kind, module.claim) for module in network.modules}
     assert found["transition"] == ("Transition", "linear", "Lemma C.1")

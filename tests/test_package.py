@@ -24,12 +24,18 @@ ORDER = [
     ("adders", ["adders"]),
     ("hard-attention", ["attention"]),
     ("wcm21", ["runs", "construction", "wcm", "verification", "files"]),
+    ("all-words", ["proof", "recheck"]),
     ("cantor-stacks", ["cantor"]),
     ("ss95", ["stack_machine", "ss"]),
     ("averages", ["assembly", "precision", "perez", "bhattamishra"]),
     ("layer-norm", ["merrill"]),
+    ("gate-by-gate", ["circuits"]),
+    ("queue", ["queue", "conv"]),
+    ("table", ["comparison"]),
     ("how-fast", ["engine"]),
+    ("reading-back", ["decompiler"]),
     ("research", ["corpora"]),
+    ("break-restore-train", ["study"]),
 ]
 EXEMPT = {"__init__", "__main__", "_version", "cli", "exercises", "grading", "widgets"}
 ROW = {module: number for number, (_, modules) in enumerate(ORDER) for module in modules}
@@ -96,7 +102,7 @@ def test_library_and_chapter_point_at_each_other(module):
         assert found, f"{named[1]} has no link to {name}"
 
 
-SERVES_ALL = ["runs", "construction", "ir", "modules", "exact", "verification", "views", "files", "cli"]
+SERVES_ALL = ["runs", "construction", "ir", "modules", "exact", "verification", "views", "files", "cli", "comparison"]
 
 
 @pytest.mark.parametrize("name", SERVES_ALL)

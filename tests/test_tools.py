@@ -48,19 +48,20 @@ def test_a_browser_that_is_named_but_missing_is_an_error(tmp_path):
 
 
 def test_every_stage_runs_and_one_failure_fails_all(capsys):
-    assert load("test").run({"good": ["true"], "bad": ["false"], "late": ["true"]}) == 1
+    assert load("test").run({"good": ["true"], "bad": ["false"], "types": ["false"], "late": ["true"]}) == 1
     out = capsys.readouterr().out
     assert [line.split()[:2] for line in out.splitlines() if line.endswith(" s")] == [
         ["good", "passed"],
         ["bad", "FAILED"],
+        ["types", "FAILED"],
         ["late", "passed"],
     ]
-    assert out.endswith("stages: 2 passed, 1 failed\n")
+    assert out.endswith("stages: 2 passed, 2 failed\n")
 
 
 def test_no_stage_is_left_out():
     stages = load("test").stages(everything=False)
-    assert list(stages) == ["ruff", "format", "types", "tests", "notebooks", "book", "browser"]
+    assert list(stages) == ["ruff", "format", "book", "types", "tests", "notebooks", "browser"]
     assert {str(path) for path in book.notebooks()} <= set(map(str, stages["notebooks"]))
     assert "--nbval" in stages["notebooks"]
 

@@ -97,7 +97,7 @@ def test_the_page_carries_the_traits_the_module_and_the_style():
 
 
 SOURCES = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js")}
-DECLARED = r"(?m)^{}(?:async )?(?:class|const|function) (\w+)"
+DECLARED = r"(?m)^{}(?:async )?(?:class|const|function\*?) (\w+)"
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES))

@@ -4,7 +4,6 @@ import itertools
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-import row_of_cells  # registers it
 import torch
 from machines import numbered
 
@@ -51,7 +50,7 @@ class Way(NamedTuple):
 def _compiled(way: Way, machine: TuringMachine, T: int, options: tuple) -> Construction:
     if way.wcm:
         return compiled(machine, T, way.dtype, adder=way.adder, **dict(options))
-    return turing.compile(machine, way.adder, **({"cells": 2 * T + 80} if way.adder == "row-of-cells" else {}))
+    return turing.compile(machine, way.adder, **({"cells": 2 * T + 80} if way.adder == "conv" else {}))
 
 
 ALL_WCM = [
@@ -71,7 +70,7 @@ IN_TURN += [
     if kind != ("ripple", "torch")
 ]
 STACKS = [Way("ss95"), Way("ss95-realtime")]
-ROW = Way(row_of_cells.RowOfCells.construction, "float32")
+ROW = Way("conv", "float32")
 SOME = [*SOME_WCM, *STACKS, ROW]
 
 

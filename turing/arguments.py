@@ -49,11 +49,11 @@ def step_limit(max_steps: int) -> int:
 def network_size(machine: str, where: str, numbers: int, advice: str = "") -> None:
     """Raise if a network would have more numbers than are built. It is called before the first one is allocated.
 
-    >>> network_size("The machine", "in wcm21", 10**9)
+    >>> network_size("The machine", "in wcm21", 10**9)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     ...
-    ValueError: The machine takes 1,000,000,000 numbers in wcm21, and at most 120,000,000 are built. \
-Take a machine with fewer states or symbols.
+    ValueError: The machine takes 1,000,000,000 numbers in wcm21, and at most 120,000,000 are built.
+    Take a machine with fewer states or symbols.
     """
     if numbers > MAX_NUMBERS:
         raise ValueError(

@@ -115,8 +115,8 @@ class Attention(nn.Module):
     All maps are affine, with weights set by whoever builds the layer: ``query`` and ``key`` map w numbers to n + 1,
     which are n bits and the constant through which the null key scores; ``value`` maps w numbers to the d that are
     fetched; ``write`` maps those d back to w. The null key has the null value; both may be left out. ``average`` is the
-    name of the function that averages, ``"ratio"`` or ``"literal"``. ``score``, ``mask`` and ``offset`` are those of
-    :class:`turing.ir.Attention`, and without ``kappa`` attention is hard.
+    name of the function that averages, ``"ratio"`` or ``"literal"``. ``score``, ``mask``, ``offset`` and ``oldest`` are
+    those of :class:`turing.ir.Attention`, and without ``kappa`` attention is hard.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -136,6 +136,7 @@ class Attention(nn.Module):
         score: str = "dot",
         mask: str = "causal",
         offset: int | None = None,
+        oldest: Tensor | None = None,
     ):
         super().__init__()
         if average not in tuple(AVERAGES):  # not the dict: it would hash what is given, and a list has no hash
@@ -145,6 +146,8 @@ class Attention(nn.Module):
                 f"A score is one of {', '.join(ir.SCORES)}, a mask one of {', '.join(ir.MASKS)}, and an offset goes "
                 f"with the mask of that name; {score=}, {mask=} and {offset=} were given."
             )
+        if (mask == "window") != (oldest is not None):
+            raise ValueError(f"The key of the oldest column goes with the mask 'window', and {mask=} was given.")
         hard = kappa is None
         if not hard and (isinstance(kappa, bool) or not isinstance(kappa, (int, float)) or not 0 < kappa <= MAX_KAPPA):
             raise ValueError(
@@ -155,6 +158,7 @@ class Attention(nn.Module):
         self.value: Any = value
         self.write: Any = write
         self.null_key, self.null_value = map(_parameter, (null_key, null_value))
+        self.oldest = _parameter(oldest)
         self.score, self.mask, self.offset = score, mask, offset
         self.pattern = Pattern(None if kappa is None else float(kappa), average)
 
@@ -197,7 +201,11 @@ class Attention(nn.Module):
         """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``."""
         if self.null_key is not None:
             keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
-        scores = self.query(columns) @ keys.transpose(-1, -2)
+        queries = self.query(columns)
+        scores = queries @ keys.transpose(-1, -2)
+        if self.oldest is not None:  # column i of the m that ask has key i as its oldest
+            first = torch.eye(*scores.shape[-2:], dtype=scores.dtype, device=scores.device)
+            scores = scores + first * (queries @ self.oldest).unsqueeze(-1)
         return scores if self.score == "dot" else -scores.abs()
 
     def weights(self, columns: Any, keys: Any, hidden: Tensor | None = None) -> Any:
@@ -212,17 +220,20 @@ class Attention(nn.Module):
         pattern = self.pattern(_masked(self.scores(columns, keys), hidden))
         return pattern if self.average == "literal" else pattern / pattern.sum(dim=-1, keepdim=True)
 
-    def hidden(self, columns: int, device: torch.device | None = None) -> Tensor | None:
-        """Where each of so many columns may not look, the null key included. Shape: ``(columns, columns + 1)``."""
+    def hidden(self, columns: int, device: torch.device | None = None, before: int = 0) -> Tensor | None:
+        """Where each of so many columns may not look, the null key included; ``before`` is the number of rows of the
+        word that stand before them. Shape: ``(columns, before + columns + 1)``, without the 1 if there is no null key.
+        """
         if self.mask == "cross":
             return None
-        every = torch.ones(columns, columns, dtype=torch.bool, device=device)
-        if self.mask == "offset":
-            seen = every.tril(-(self.offset or 0)).triu(-(self.offset or 0))
-            later = ~seen
+        every = torch.ones(columns, before + columns, dtype=torch.bool, device=device)
+        if self.mask == "window":
+            later = ~every.triu().tril(before)
+        elif self.mask == "offset":
+            later = ~every.tril(before - (self.offset or 0)).triu(before - (self.offset or 0))
         else:
-            later = every.triu(1 if self.mask == "causal" else 0)
-        return later if self.null_key is None else nn.functional.pad(later, (0, 1))  # the null key is never hidden
+            later = every.triu(before if self.mask == "strict" else before + 1)
+        return nn.functional.pad(later, (0, 0 if self.null_key is None else 1))  # the null key is never hidden
 
     def forward(self, columns: Any, keys: Any, values: Any, hidden: Tensor | None = None) -> Any:
         """The columns with what they found; ``hidden`` is true where a column may not look, ``(…, m, k + 1)``."""
@@ -242,6 +253,8 @@ class Attention(nn.Module):
 
     def _exact_scores(self, column: Exact, keys: list[Exact]) -> list[Any]:
         query = self.query(column)
+        if self.oldest is not None:
+            keys = [keys[0] + Exact(self.oldest.tolist(), self.query.denominator), *keys[1:]]
         if self.null_key is not None:
             keys = [*keys, Exact(self.null_key.tolist(), self.query.denominator)]
         scores = query.dots(keys)
@@ -251,12 +264,16 @@ class Attention(nn.Module):
         """This head for :mod:`turing.ir`."""
         at, over = f"{name}." if name else "", getattr(self.query, "denominator", 1)
         maps = [ir.described(f"{at}{part}", getattr(self, part)) for part in ("query", "key", "value", "write")]
-        null = [
+        more = [
             None if numbers is None else ir.Numbers(f"{at}{part}", numbers.detach(), over)
-            for part, numbers in (("null_key", self.null_key), ("null_value", self.null_value))
+            for part, numbers in (
+                ("null_key", self.null_key),
+                ("null_value", self.null_value),
+                ("oldest", self.oldest),
+            )
         ]
         kind = self.score, self.mask, self.offset, self.kappa, self.average
-        parts: Any = (*(part for (part,) in maps), *null, *kind)
+        parts: Any = (*(part for (part,) in maps), *more[:2], *kind, more[2])
         return [ir.Attention(name, *parts)]
 
     def check(self) -> None:

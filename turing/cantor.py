@@ -217,11 +217,11 @@ class Stack:
     """A stack kept as one number, which refuses the push that would lose its bottom symbol.
 
     >>> stack = Stack(Cantor(arithmetic="float32"), [1] * 12)
-    >>> stack.push(0)
+    >>> stack.push(0)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     ...
-    turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one \
-would be lost. Use arithmetic="float64" (26 symbols) or "exact".
+    turing.cantor.DepthError: A stack of 13 symbols was asked for, and float32 holds 12 in base 4: the bottom one
+    would be lost. Use arithmetic="float64" (26 symbols) or "exact".
 
     Chapter: :doc:`/book/cantor-stacks`.
     """

@@ -1,4 +1,4 @@
-"""The command line: ``python -m turing run|show|convert|compile|zoo|grade``, also installed as ``turing``."""
+"""The command line: ``python -m turing`` with a command such as ``run`` or ``compile``, installed as ``turing``."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 STATUS = {"halted": 0, "jammed": 3, "limit": 4, "interrupted": 130}
+VERDICT = {"proved": 0, "refuted": 3, "undecided": 4}
 BAD_INPUT, CLOSED_PIPE = 2, 141
 CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 STEPS = 100_000_000  # of a machine, unless said otherwise
@@ -44,10 +45,10 @@ NOT_A_MACHINE = "This is a network, and a machine is expected here. turing show 
 ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
 ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save or turing compile wrote, as a file, text or -"
 EXIT = f"""exit status:
-  0    halted; for the other commands, done
+  0    halted, or proved; for the other commands, done
   2    bad input or usage, or a network that cannot represent the run; the message is on standard error
-  3    jammed: no rule applies, and the state does not halt
-  4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells
+  3    jammed: no rule applies, and the state does not halt; or refuted
+  4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells; or undecided
   130  interrupted with Ctrl-C; what was done so far is printed
   141  whatever read the output has closed it"""
 
@@ -112,7 +113,15 @@ def _options_of(construction: str) -> dict[str, Callable[[str], Any]]:
     for name, parameter in list(inspect.signature(constructions()[construction]).parameters.items())[1:]:
         kind = str(parameter.annotation)
         found[name] = (
-            _integers if "Sequence" in kind else _steps if "int" in kind else float if "float" in kind else str
+            _integers
+            if "Sequence" in kind
+            else _yes_or_no
+            if "bool" in kind
+            else _steps
+            if "int" in kind
+            else float
+            if "float" in kind
+            else str
         )
     return found
 
@@ -120,8 +129,8 @@ def _options_of(construction: str) -> dict[str, Callable[[str], Any]]:
 def _parser(construction: str | None = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turing",
-        description="Run, show and convert Turing machines; compile them into networks, and run and show those. "
-        "Grade the exercises of a class.",
+        description="Run, show and convert Turing machines; compile them into networks, and run, show and compare "
+        "those. Grade the exercises of a class.",
         epilog=EXIT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -184,6 +193,21 @@ def _parser(construction: str | None = None) -> argparse.ArgumentParser:
         "-o", "--output", metavar="FILE", required=True, help="the file: .json, .safetensors, or .onnx for one step"
     )
 
+    proof = command("prove", _prove, "prove for all words that a network simulates its machine, or say where it fails")
+    proof.add_argument("given", metavar="MACHINE", help=ABOUT_EITHER)
+    network(proof, required=False)
+    proof.add_argument("-o", "--output", metavar="FILE", help="write the proof to FILE, for python -m turing.recheck")
+
+    back = command("decompile", _decompile, "read the machine back out of the weights of a network, without its names")
+    back.add_argument("given", metavar="FILE", help="a network that turing.save or turing compile wrote")
+    back.add_argument("-o", "--output", metavar="FILE", help="write the machine to FILE, as JSON")
+
+    table = command("compare", _compare, "compile a machine by every construction, run all on a word, and measure")
+    table.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
+    table.add_argument("word", metavar="WORD", nargs="?", default="", help="the word on the tape, as for run")
+    table.add_argument("--max-steps", metavar="N", type=_steps, help="stop after N steps of the machine (200)")
+    table.add_argument("--json", action="store_true", help="print the numbers as JSON, for programs")
+
     shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
     shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
 
@@ -220,6 +244,13 @@ def _steps(text: str) -> int:
 
 def _integers(text: str) -> tuple[int, ...]:
     return tuple(map(_steps, text.split(",")))
+
+
+def _yes_or_no(text: str) -> bool:
+    known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+    if text.lower() not in known:
+        raise argparse.ArgumentTypeError(f"yes or no is expected, and {text!r} was given")
+    return known[text.lower()]
 
 
 def _seconds(text: str) -> float:
@@ -336,7 +367,8 @@ def _run(args: argparse.Namespace) -> int:
     if args.checkpoint is not None and (args.engine != "native" or args.trace):
         raise ValueError("--checkpoint is for --engine native, without --trace.")
     if args.engine == "native" and not args.trace:
-        run = network.run(word, limit, **engine, checkpoint=args.checkpoint, cells=CELLS)
+        cells = CELLS if network.T is not None else None  # a network without T holds a tape of any length
+        run = network.run(word, limit, **engine, checkpoint=args.checkpoint, cells=cells)
         if run.status == "limit" and run.steps < limit:
             print(f"turing: stopped, because the tape has grown to {CELLS:,} cells", file=sys.stderr)
     elif args.trace or network:
@@ -476,6 +508,70 @@ def _compile(args: argparse.Namespace) -> int:
     network = _compiled(_machine(_given(args.machine)), args)
     save(network, args.output)
     _print_rows(_about_network(network) | {"file": f"{args.output}, {os.path.getsize(args.output):,} bytes"})
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from turing.comparison import compare
+
+    machine = _machine(_given(args.machine))
+    limit = {} if args.max_steps is None else {"max_steps": args.max_steps}
+    found = compare(machine, _split(machine, args.word), **limit)
+    print(json.dumps(found.to_dict(), indent=1) if args.json else found)
+    return 0
+
+
+def _prove(args: argparse.Namespace) -> int:
+    from turing.construction import Construction
+    from turing.proof import prove
+
+    found = _given(args.given)
+    if isinstance(found, (Entry, TuringMachine)):
+        if args.network is None:
+            raise ValueError("A network is proved, and a machine was given. Give --network as well.")
+        found = _compiled(_machine(found), args)
+    elif not isinstance(found, Construction) or args.network is not None:
+        raise ValueError("A network that turing compile wrote is proved as it is; --network is for a machine.")
+    proof = prove(found)
+    print(proof)
+    for weight in proof.blame():
+        print(weight)
+    if args.output is not None and proof.verdict == "proved":
+        proof.save(args.output)
+    return VERDICT[proof.verdict]
+
+
+def _decompile(args: argparse.Namespace) -> int:
+    from turing.decompiler import decompile
+
+    given = _given(args.given)
+    if isinstance(given, (Entry, TuringMachine)):
+        raise ValueError("A network is read back, and a machine was given. turing compile writes a network to a file.")
+    found = decompile(given)
+    _print_rows(
+        {
+            "network": f"{found.construction}, {', '.join(f'{name} {value}' for name, value in found.options.items())}",
+            "machine": repr(found.machine),
+            "margin": f"{found.margin:.2f}",
+            "certified": "yes, number for number" if found.certified else "no",
+        }
+    )
+    print()
+    if isinstance(found.machine, TuringMachine):
+        for (q, a), (target, written, move) in sorted(found.machine.delta.items()):
+            print(f"  {q} {a} → {target} {written} {'LSR'[move + 1]}")
+    else:
+        for (q, *tops), (target, *operations) in found.machine.rules.items():
+            done = ", ".join(" ".join(filter(None, operation)) for operation in operations)
+            print(f"  {q} {' '.join(top or '–' for top in tops)} → {target}: {done}")
+    print()
+    for name, reason in found.unknown.items():
+        print(textwrap.fill(f"unknown, {name}: {reason}.", 100))
+    if args.output is not None:
+        if not isinstance(found.machine, TuringMachine):
+            raise ValueError("No file was written: what was read is a stack machine, and files hold Turing machines.")
+        with open(args.output, "w", encoding="utf-8", newline="\n") as file:
+            file.write(found.machine.dumps("json") + "\n")
     return 0
 
 

@@ -122,10 +122,12 @@ class Construction(nn.Module):
         max_steps: int | None = None,
         engine: str | None = None,
         resumable: bool = False,
+        cells: range | None = None,
     ) -> dict[str, Any]:
         """Options with which a run on a word fits: those given, and others that depend on the run.
 
-        ``resumable`` is true for a run that may be resumed later, with more steps.
+        ``resumable`` is true for a run that may be resumed later, with more steps. ``cells`` are those that the run
+        needs, if they are known.
         """
         return given
 
@@ -134,6 +136,21 @@ class Construction(nn.Module):
         place of the ``detector``. Empty for a construction that has no such places.
         """
         return []
+
+    def kept(self, state: State) -> list[tuple[str, int]] | None:
+        """Where the symbol under the head is kept, after a step of the machine or before the first one.
+
+        Each item is ``("column", place)``, ``("cells", cell)``, or the name of a head with the number of a row that it
+        looks at: rows of the word, of the columns so far, or of the one before the other. It is empty if nothing is
+        kept, since the cell is blank and new, and None for a construction that does not say.
+
+        Chapter: :doc:`/book/table`.
+        """
+        return None
+
+    def fitted(self, word: Sequence[str], max_steps: int) -> Construction:
+        """The network as a run on that word uses it: itself, unless something of it belongs to the run."""
+        return self
 
     # What every construction has.
 
@@ -148,6 +165,11 @@ class Construction(nn.Module):
         if not words:
             raise ValueError("A list of words is expected, and an empty one was given.")
         if not self._batches:
+            if len(words) > 1:
+                raise ValueError(
+                    f"{self.construction} takes one word at a time here, and {len(words)} were given. "
+                    "run_batch runs them one after the other."
+                )
             return State(self.initial(words[0]), self.encode(words[0]))
         tapes = [tape for word in words if (tape := self.encode(word)) is not None]
         tape = nn.utils.rnn.pad_sequence(tapes, batch_first=True) if tapes else None
@@ -160,28 +182,47 @@ class Construction(nn.Module):
 
         Chapter: :doc:`/book/wcm21`.
         """
+        if not isinstance(state, State):
+            raise TypeError(f"step takes a state, as network.start([word]) gives it, and {state!r} was given.")
+        vectors = {"column": state.x}
+
+        def keep(name: str, x: Any) -> None:
+            vectors[name] = x
+            seen(name, x)
+
+        passes = state.passes + 1
+        x = self._embedded(self.through(state, keep), passes)
+        return State(x, state.tape, state.memory, passes, vectors, state.notes)
+
+    def through(self, state: State, seen: Seen) -> Any:
+        """What leaves the last module, with nothing added to it; ``seen`` as in :meth:`step`.
+
+        Chapter: :doc:`/book/wcm21`.
+        """
         x = state.x
-        vectors = {"column": x}
         rows = isinstance(x, Tensor) and self.loop.state == "column"
         x = x.unsqueeze(-2) if rows else x  # modules see columns in rows, here a single one
         for name, module in self.pipeline.items():
             x = self._attend(name, module, x, state) if isinstance(module, Attention) else module(x)
-            vectors[name] = x.squeeze(-2) if rows else x
-            seen(name, vectors[name])
-        passes = state.passes + 1
-        x = self._embedded(vectors[name], passes)
-        return State(x, state.tape, state.memory, passes, vectors, state.notes)
+            seen(name, x.squeeze(-2) if rows else x)
+        return x.squeeze(-2) if rows else x
 
     def _embedded(self, x: Any, step: int) -> Any:
         if isinstance(x, Exact):
             x = x.reduced()  # or the denominators of all steps would multiply
-        return x + self.beta(step) if self.loop.add else x
+        return x + self.beta(step) if self.loop.add or self.loop.table else x
 
     def beta(self, step: int) -> Any:
-        """What is added to a column before it takes its next step: the step's number, as the loop says. ``(w,)``.
+        """What is added to a column before it takes its next step: the step's number, as the loop says, or a row of its
+        table. ``(w,)``.
 
         Chapter: :doc:`/book/wcm21`.
         """
+        if self.loop.table:
+            rows = self.get_parameter(self.loop.table)
+            if self.loop.first + step >= len(rows):
+                raise ValueError(f"This network has positions for {len(rows) - self.loop.first} passes, and no more.")
+            return rows[self.loop.first + step]
         column: list[Any] = [0] * self.layout.width
         for name, kind in self.loop.add:
             part = self.layout[name]
@@ -193,7 +234,7 @@ class Construction(nn.Module):
 
         Chapter: :doc:`/book/wcm21`.
         """
-        if self.arithmetic == "exact":
+        if not self._like.is_floating_point():
             return Exact.of(numbers)
         return torch.tensor([float(number) for number in numbers], dtype=torch.float64).to(self._like)
 
@@ -207,8 +248,12 @@ class Construction(nn.Module):
             if name not in memory:
                 memory[name] = head.remember(state.tape)
             return head(x, *memory[name])
+        if head.mask in ("prefix", "window") and name not in memory:
+            memory[name] = head.remember(state.tape)
         earlier, new = memory.get(name), head.remember([x] if isinstance(x, Exact) else x)
         memory[name] = _grown(earlier, new) if earlier else new
+        if head.mask == "window":  # what is older leaves it
+            memory[name] = _last(memory[name], _rows(state.tape) + 1)
         return head(x, *_visible(head, memory[name]))
 
     def forward(self, column: Any, history: Any = None, tape: Any = None) -> Any:
@@ -262,10 +307,24 @@ class Construction(nn.Module):
         """
         if not isinstance(columns, Tensor):
             raise TypeError(f"next_columns takes a tensor, and {type(columns).__name__} was given.")
+        if columns.dim() < 2 or columns.shape[-1] != self.layout.width:
+            raise ValueError(
+                f"next_columns takes columns of the shape (…, t, {self.layout.width}), and a tensor of the shape "
+                f"{tuple(columns.shape)} was given."
+            )
         for name, module in self.pipeline.items():
             if isinstance(module, Attention):
-                hidden = module.hidden(columns.shape[-2], columns.device)
-                columns = module(columns, *module.remember(tape if module.mask == "cross" else columns), hidden)
+                rows: Any = columns
+                if module.mask in ("cross", "prefix", "window"):
+                    if not isinstance(tape, Tensor):
+                        raise TypeError(
+                            f"Head {name!r} looks at the word: give next_columns a tape, a tensor as "
+                            f"network.encode(word) of a network in floats. Given: {tape!r}."
+                        )
+                    rows = tape if module.mask == "cross" else torch.cat([tape, columns], dim=-2)
+                before = rows.shape[-2] - columns.shape[-2] if module.mask != "cross" else 0
+                hidden = module.hidden(columns.shape[-2], columns.device, before)
+                columns = module(columns, *module.remember(rows), hidden)
             else:
                 columns = module(columns)
             seen(name, columns)
@@ -321,15 +380,17 @@ class Construction(nn.Module):
         return (now for now, _ in self._follow(Reader(self, word), limit))
 
     @torch.no_grad()
-    def _follow(self, reader: Reader, limit: int) -> Iterator[tuple[Configuration, int]]:
-        """The configurations of a run, each with the number of passes so far."""
+    def _follow(
+        self, reader: Reader, limit: int, step: Callable[[State], State] | None = None
+    ) -> Iterator[tuple[Configuration, int]]:
+        """The configurations of a run, each with the number of passes so far. An engine has a step of its own."""
         self.check()
         yield reader.now, 0
         if not reader.running or not limit:
             return
         state = replace(self.start([reader.word]), notes=reader.notes)
         while reader.running and reader.now.step < limit:
-            state = self.step(state)
+            state = step(state) if step else self.step(state)
             with at_step(reader.now.step + 1):
                 (reading,) = self.read(state)
                 if reading is None and state.passes >= self.max_passes([reader.word], reader.now.step + 1):
@@ -362,30 +423,26 @@ class Construction(nn.Module):
         passes = [0] * len(words)
         rows = [i for i, reader in enumerate(readers) if reader.running and limit]  # of the state, word by word
         state = self.start([words[i] for i in rows]) if rows else State(None)
-        live = set(rows)
-        while live:
+        while rows:
             state = self.step(state)
-            places = {k: i for k, i in enumerate(rows) if i in live}
-            for i, reading in zip(places.values(), self._readings(state, places), strict=True):
+            for i, reading in zip(rows, self._readings(state, rows), strict=True):
                 with _of_batch(i):
                     passes[i] = state.passes if readers[i].enter(reading) else passes[i]
-                if not readers[i].running or readers[i].now.step == limit:
-                    live.discard(i)
-            if len(live) <= len(rows) // 2:  # the others only cost time
-                state = _selected(state, [k for k, i in enumerate(rows) if i in live])
-                rows = [i for i in rows if i in live]
+            live = [k for k, i in enumerate(rows) if readers[i].running and readers[i].now.step < limit]
+            if len(live) < len(rows):
+                state, rows = _selected(state, live), [rows[k] for k in live]
         nows = [reader.now for reader in readers]
         return [self._run(*each, limit) for each in zip(words, nows, passes, strict=True)]
 
-    def _readings(self, state: State, places: Mapping[int, int]) -> list[Reading | None]:
-        """What some places of a batch say; an error names the word, by its number, and the step."""
+    def _readings(self, state: State, rows: Sequence[int]) -> list[Reading | None]:
+        """What the words of a batch say; an error names the word, by its number, and the step."""
         try:
-            return self.read(replace(state, x=state.x[list(places)]))
+            return self.read(state)
         except ArithmeticError:
             found = []
-            for place, number in places.items():
+            for place, number in enumerate(rows):
                 with _of_batch(number), at_step(state.passes):
-                    found += self.read(replace(state, x=state.x[[place]]))
+                    found += self.read(_selected(state, [place]))
             return found
 
     def vectors(
@@ -453,6 +510,11 @@ class Construction(nn.Module):
         with torch.no_grad():
             return self._patterns(self._at(word, step))
 
+    def _looks_at(self, state: State, name: str) -> int:
+        """The number of the row that has the greatest weight of a head after a pass."""
+        shares = list(map(float, self._patterns(state)[name]))
+        return shares.index(max(shares))
+
     def _patterns(self, state: State) -> dict[str, Any]:
         found = {}
         for before, name in pairwise(state.vectors):
@@ -483,11 +545,16 @@ class Construction(nn.Module):
                     kept[-1] |= {f"{name}.pattern": shares for name, shares in self._patterns(state).items()}
             names = list(kept[0]) if kept else []
             cache = {name: _together([vectors[name] for vectors in kept]) for name in names}
-            for before, name in pairwise(names) if self.arithmetic != "exact" else ():
+            for given, name in pairwise(names) if self.arithmetic != "exact" else ():
                 head = self.pipeline[name]
                 if isinstance(head, Attention):
-                    keys, hidden = self._one(state.memory[name][0]), head.hidden(run.micro_steps)
-                    cache[f"{name}.pattern"] = head.weights(cache[before], keys, hidden)
+                    keys = self._one(state.memory[name][0])
+                    before = len(keys) - run.micro_steps if head.mask == "prefix" else 0
+                    if head.mask == "window":  # its memory is only of the last columns
+                        tape = self._one(state.tape)
+                        keys, before = head.key(torch.cat([tape, cache[given]])), len(tape)
+                    hidden = head.hidden(run.micro_steps, before=before)
+                    cache[f"{name}.pattern"] = head.weights(cache[given], keys, hidden)
         return run, cache
 
     @torch.no_grad()
@@ -523,9 +590,16 @@ class Construction(nn.Module):
                 module.check()
 
     def check_types(self) -> None:
-        """Raise unless the parameters are numbers of types that networks compute in."""
+        """Raise unless the parameters are numbers of one type that networks compute in."""
+        types: dict[torch.dtype, str] = {}
         for name, numbers in self.named_parameters():
             ir.check_type(name, numbers)
+            types.setdefault(numbers.dtype, name)
+        if len(types) > 1:
+            mixed = " and ".join(f"{name} of {dtype}" for dtype, name in types.items())
+            raise TypeError(
+                f"A network computes in one type, and here are {mixed}. Convert it: network.to(torch.float32)."
+            )
 
     def forget(self) -> None:
         """Read every parameter anew at the next pass."""
@@ -568,7 +642,8 @@ class Construction(nn.Module):
             modules.append(ir.Module(name, type(module).__name__, named, getattr(module, "claim", "")))
             layout = own[-1]
         known = (self.construction, self.machine, self.options)
-        return ir.Network(tuple(modules), self.arithmetic, self.loop, *known)
+        table = self.loop.table and ir.Numbers(self.loop.table, self.get_parameter(self.loop.table).detach())
+        return ir.Network(tuple(modules), self.arithmetic, self.loop, *known, table=table or None)
 
     def save(self, path: str | Path) -> None:
         """The same as :func:`turing.files.save`."""
@@ -607,7 +682,7 @@ class Construction(nn.Module):
             raise ValueError(f"An engine is one of torch, {', '.join(ENGINES)}, and {name!r} was given.")
         engine = ENGINES.get(name)  # None for torch
         if engine and self.construction not in engine.constructions:
-            runs = " and ".join(engine.constructions)
+            runs = ", ".join(engine.constructions)
             raise ValueError(f"engine={name!r} runs {runs} networks; this is {self.construction}. Take engine='torch'.")
         known = list(inspect.signature(engine.run).parameters)[3:] if engine else []
         for option in options:
@@ -700,12 +775,23 @@ def _grown(earlier: tuple[Any, Any], new: tuple[Any, Any]) -> tuple[Any, Any]:
     return torch.cat([earlier[0], new[0]], dim=-2), torch.cat([earlier[1], new[1]], dim=-2)
 
 
+def _rows(several: Any) -> int:
+    return len(several) if isinstance(several, list) else several.shape[-2]
+
+
+def _last(memory: tuple[Any, Any], number: int) -> tuple[Any, Any]:
+    keys, values = memory
+    if isinstance(keys, list):
+        return keys[-number:], values[-number:]
+    return keys[..., -number:, :], values[..., -number:, :]
+
+
 def _visible(head: Attention, memory: tuple[Any, Any]) -> tuple[Any, Any]:
     """The keys and values that the newest column may look at."""
-    if head.mask in ("causal", "cross"):
+    if head.mask in ("causal", "prefix", "cross", "window"):
         return memory
     keys, values = memory
-    newest = (len(keys) if isinstance(keys, list) else keys.shape[-2]) - 1
+    newest = _rows(keys) - 1
     back = newest - (head.offset or 0)
     start, end = (0, newest) if head.mask == "strict" else (back, back + 1)
     start, end = max(0, start), max(0, end)

@@ -45,7 +45,7 @@ VERSION = 2
 ACTIVATIONS = ("none", "relu", "clamp")
 TYPES = ("float32", "float64", "bfloat16", "float16", "int64")  # of tensors
 SCORES = ("dot", "-abs")
-MASKS = ("causal", "strict", "cross", "offset")
+MASKS = ("causal", "strict", "prefix", "cross", "offset", "window")
 POSITIONS: dict[str, Callable[[int, int], list[Any]]] = {  # from the number of a step, for so many places
     "step": lambda step, size: [step >> k & 1 for k in range(size)],
     "powers": lambda step, size: [1, step + 1, Fraction(1, step + 1), Fraction(1, (step + 1) ** 2)][:size],
@@ -182,8 +182,10 @@ class Attention(_Part):
     """column ↦ column + write(average of the values whose keys fit the query best).
 
     ``score`` is ``"dot"`` or ``"-abs"``; ``mask`` says what a column looks at: the columns so far (``"causal"``), the
-    earlier ones (``"strict"``), the word (``"cross"``), or the one ``offset`` columns back (``"offset"``). ``kappa``
-    None is the hard maximum. ``average`` is ``"ratio"`` or ``"literal"``.
+    earlier ones (``"strict"``), the word and after it the columns so far (``"prefix"``), the word (``"cross"``), the
+    one ``offset`` columns back (``"offset"``), or the window (``"window"``): the word and the columns after it, always
+    as many as at the first column. ``oldest`` is added to the key that stands first in the window, a relative position.
+    ``kappa`` None is the hard maximum. ``average`` is ``"ratio"`` or ``"literal"``.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -200,6 +202,7 @@ class Attention(_Part):
     offset: int | None = None
     kappa: float | None = None
     average: str = "ratio"
+    oldest: Numbers | None = None
 
     @property
     def width_in(self) -> int:
@@ -358,13 +361,16 @@ class Module(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: a slice with a kind of ``POSITIONS``.
+    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: a slice with a kind of ``POSITIONS``, or
+    the rows of a ``table``, a parameter with that name, from the row after ``first`` on.
 
     Chapter: :doc:`/book/wcm21`.
     """
 
     state: str = "column"
     add: tuple[tuple[str, str], ...] = ()
+    table: str = ""
+    first: int = 0
 
 
 class Network(NamedTuple):
@@ -379,6 +385,7 @@ class Network(NamedTuple):
     construction: str | None = None
     machine: TuringMachine | None = None
     options: Mapping[str, Any] = {}
+    table: Numbers | None = None  # that of the loop
 
     @property
     def parts(self) -> list[Part]:
@@ -407,14 +414,16 @@ class Network(NamedTuple):
         """Every tensor of the network."""
         for part in self.parts:
             yield from tensors(part)
+        if self.table is not None:
+            yield self.table
 
 
 def tensors(part: Part) -> list[Numbers]:
     """The tensors of a part."""
     if isinstance(part, Attention):
         maps = (part.query, part.key, part.value, part.write)
-        null = [numbers for numbers in (part.null_key, part.null_value) if numbers is not None]
-        return [numbers for layer in maps for numbers in (layer.weight, layer.bias)] + null
+        more = [numbers for numbers in (part.null_key, part.null_value, part.oldest) if numbers is not None]
+        return [numbers for layer in maps for numbers in (layer.weight, layer.bias)] + more
     return [] if isinstance(part, Norm) else [part.weight, part.bias]
 
 
@@ -567,9 +576,9 @@ def to_dict(network: nn.Module | Network, layout: Layout | Sequence[Layout] | No
 
     >>> from turing.gates import NOT
     >>> data = to_dict(NOT())
-    >>> data["modules"], data["weights"]["bias"]
-    ([{'name': '', 'kind': 'linear', 'layouts': [0, 0], 'layers': [{'weight': 'weight', 'bias': 'bias', \
-'activation': 'relu'}]}], {'shape': [1], 'values': [[0, 1]]})
+    >>> data["modules"], data["weights"]["bias"]  # doctest: +NORMALIZE_WHITESPACE
+    ([{'name': '', 'kind': 'linear', 'layouts': [0, 0], 'layers': [{'weight': 'weight', 'bias': 'bias',
+    'activation': 'relu'}]}], {'shape': [1], 'values': [[0, 1]]})
 
     Chapter: :doc:`/book/gates`.
     """
@@ -606,6 +615,8 @@ def structure(network: Network) -> dict[str, Any]:
     data |= {"layouts": layouts, "modules": modules}
     if network.loop is not None:
         data["loop"] = {"state": network.loop.state, "add": [list(pair) for pair in network.loop.add]}
+        if network.loop.table:
+            data["loop"] |= {"table": network.loop.table, "first": network.loop.first}
     return data
 
 
@@ -619,6 +630,7 @@ def _details(part: Part) -> dict[str, Any]:
             "score": part.score,
             "mask": part.mask,
             **({} if part.offset is None else {"offset": part.offset}),
+            **({} if part.oldest is None else {"oldest": part.oldest.name}),
             "kappa": part.kappa,
             "average": part.average,
         }

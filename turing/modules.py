@@ -299,7 +299,8 @@ class Argmax(Norm):
     kind = ir.Argmax
 
     def floats(self, x: Tensor) -> Tensor:
-        return F.one_hot(x.argmax(-1), x.shape[-1]).to(x.dtype)
+        found = F.one_hot(x.argmax(-1), x.shape[-1]).to(x.dtype)
+        return found + 0 * x.sum(-1, keepdim=True)  # where a number is infinite or none, no token is clean
 
     def exactly(self, x: Exact) -> Exact:
         first = x.numerators.index(max(x.numerators))

@@ -98,6 +98,8 @@ class Reader:
             return False
         with at_step(self.now.step + 1):
             self.network.guard(self.word, self.now, reading, self.notes)
+            if reading.written is None:
+                raise ArithmeticError(f"no symbol is written on cell {self.now.head}.")
             self.now = self.now._then(reading.state, reading.written, reading.move)  # type: ignore[arg-type]  # not jammed
             if reading.found is None:
                 self._expect(reading.symbol)

@@ -24,11 +24,17 @@ CHAPTERS = {  # page to module, in the order of _toc.yml; a test compares them
     "adders": "turing.exercises.adders",
     "hard-attention": "turing.exercises.attention",
     "wcm21": "turing.exercises.wcm",
+    "all-words": "turing.exercises.proof",
     "cantor-stacks": "turing.exercises.cantor",
     "ss95": "turing.exercises.ss",
     "averages": "turing.exercises.averages",
     "layer-norm": "turing.exercises.layer_norm",
+    "gate-by-gate": "turing.exercises.circuits",
+    "queue": "turing.exercises.queue",
+    "table": "turing.exercises.table",
     "how-fast": "turing.exercises.fast",
+    "reading-back": "turing.exercises.reading_back",
+    "break-restore-train": "turing.exercises.study",
 }
 WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 
@@ -63,8 +69,8 @@ def check(answer: Callable[[], object]) -> None:
     Chapter: :doc:`/book/machines`.
     """
     right, message = _judged(answer)
-    sentence, *details = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
-    text = "\n".join([fill(sentence, WIDTH), *details])
+    lines = (message if right else f"{_name(answer)}: not yet. {message}").split("\n")
+    text = "\n".join(line if line.startswith(" ") else fill(line, WIDTH) for line in lines)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))  # a name may hold unprintable characters
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import isfinite
 from numbers import Rational, Real
 
 from turing.arguments import count
-from turing.exercises import Wrong, _error_text
+from turing.exercises import Wrong
+from turing.exercises.functions import called, given_function
 from turing.exercises.weights import _short_repr, numbers
 
 BASE, DIGITS = 10, (2, 7)  # of the first exercise: the decimal number shows the stack
@@ -52,12 +53,12 @@ def push_pop(answer: object) -> str:
 
 def gentle_top(answer: object) -> str:
     """The neuron with the smallest weight that reads the top symbol, for the paper's digits."""
-    neuron = _function(answer, "the base b and of ρ")
+    neuron = given_function(answer, "the base b and of ρ")
     cases = [(4, Fraction(1, 2)), (10, Fraction(1)), (16, Fraction(1)), (40, Fraction(2)), (90, Fraction(3))]
     for base, rho in cases:
         digits = (int(base - 1 - 4 * rho), base - 1)
         where = f"For base={base} rho={rho}"
-        w, c = _fractions(_called(neuron, where, base, rho), "a neuron", 2)
+        w, c = _fractions(called(neuron, where, base, rho), "a neuron", 2)
         tried = [*stacks(6), *((a, *[b] * n) for a, b in product((0, 1), repeat=2) for n in (7, 12, 30, 99))]
         for stack in tried:
             found = sigma(w * value(stack, base, digits) + c)
@@ -98,7 +99,7 @@ def three_symbols(answer: object) -> str:
 
 def exact_depth(answer: object) -> str:
     """How many symbols a float with so many bits holds exactly, for given digits in a base that is a power of two."""
-    depth = _function(answer, "the base, the digits and the bits")
+    depth = given_function(answer, "the base, the digits and the bits")
     cases = [
         (4, (1, 3), 24), (4, (1, 3), 53), (16, (11, 15), 53), (16, (11, 15), 24), (4, (1, 3), 11), (4, (1, 3), 8),
         (64, (1, 3), 53), (8, (2, 4), 53), (16, (4, 12), 11), (32, (2, 6), 24), (8, (1, 6), 8), (256, (1, 255), 53),
@@ -106,7 +107,7 @@ def exact_depth(answer: object) -> str:
     ]  # fmt: skip
     for base, digits, bits in cases:
         where = f"For base={base} digits={digits[0]},{digits[1]} bits={bits}"
-        given, expected = _called(depth, where, base, digits, bits), greatest_length(base, digits, bits)
+        given, expected = called(depth, where, base, digits, bits), greatest_length(base, digits, bits)
         if given != expected:
             raise Wrong(f"{where} your function gives {_short_repr(given)}; {expected} was expected.")
     return f"all {len(cases)} cases"
@@ -178,21 +179,6 @@ def _fractions(thing: object, name: str, size: int) -> list[Fraction]:
         if isinstance(x, bool) or not isinstance(x, Real) or not isfinite(x):
             raise Wrong(f"{name} holds {_short_repr(x)}, which is not a finite number.")
     return [Fraction(x) if isinstance(x, Rational) else Fraction(x).limit_denominator(10_000) for x in thing]
-
-
-def _function(thing: object, of: str) -> Callable:
-    if not callable(thing):
-        raise Wrong(f"Return a function of {of}; {_short_repr(thing)} was returned.")
-    return thing
-
-
-def _called(function: Callable, where: str, *arguments: object) -> object:
-    try:
-        return function(*arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise Wrong(f"{where} your function raises {_error_text(error)}.") from None
 
 
 EXERCISES = {

@@ -83,6 +83,7 @@ EXERCISES = {
         lambda a, b, c: int(a + b + c == 1),
         hidden=(3,),
         most_layers=2,
+        best=[([[1, 1, 1], [1, 1, 1]], [0, -1]), ([[1, -2]], [0])],
     ),
     "exclusive_majority": exclusive_clauses(lambda a, b, c: a + b + c >= 2, "a b c", limit=3),
     "comparator": WeightPuzzle(
@@ -92,12 +93,18 @@ EXERCISES = {
         hidden=(3, 1),
         most_neurons=6,
         most_layers=3,
+        best=[([[-2, -1, 2, 1]], [1]), ([[-1]], [1])],
+        proof="one neuron is an AND of literals, a > b is not, and each input needs a weight",
     ),
     "flip_delta": WeightPuzzle(
         Layout(st=["go", "halt"], sym=["_", "0", "1"]),
         Layout(st=["go", "halt"], sym=["_", "0", "1"], R=1, L=1),
         flip,
         hidden=(3,),
+        best=[
+            ([[-1, 0, 1, 0, 0], [-2, 0, 0, -1, 0]], [1, 3]),
+            ([[-1, 0], [3, -2], [3, -2], [-3, 1], [0, -1], [-1, 0], [0, 0]], [1, 0, 0, 0, 1, 1, 0]),
+        ],
     ),
     "own_delta": own_delta,
 }

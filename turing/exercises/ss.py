@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from turing.arguments import count
 from turing.exercises import Wrong
-from turing.exercises.cantor import _called, _function, named, sigma, stacks, value
+from turing.exercises.cantor import named, sigma, stacks, value
+from turing.exercises.functions import called, given_function
 from turing.exercises.machines import words
 from turing.exercises.weights import _short_repr, numbers
 from turing.machine import TuringMachine
@@ -179,12 +180,12 @@ def cases() -> Iterator[tuple[str, TuringMachine, str]]:
 
 def micro_steps(answer: object) -> str:
     """A function of a machine and a word: how many micro-steps its network makes."""
-    counter = _function(answer, "a machine and a word")
+    counter = given_function(answer, "a machine and a word")
     tried = list(cases())
     for name, machine, word in tried:
         where = f"For machine={name} word={word!r}"
         expected = sum(1 for _ in TwoStacks(machine).trace(word, 100_000)) - 1
-        given = _called(counter, where, machine, word)
+        given = called(counter, where, machine, word)
         if given != expected:
             raise Wrong(f"{where} your function gives {_short_repr(given)}; {expected} was expected.")
     return f"all {len(tried)} runs"
@@ -192,7 +193,7 @@ def micro_steps(answer: object) -> str:
 
 def base_eight(answer: object) -> str:
     """Factors for each pair of levels, in base 8 with digits 4 and 6, so that a sum shows whether both are reached."""
-    factors = _function(answer, "a pair of levels")
+    factors = given_function(answer, "a pair of levels")
     base, digits = 8, (4, 6)
     lowest = (0, *digits)
     tail = Fraction(digits[1], base - 1)  # all that can follow a digit stays below this
@@ -200,7 +201,7 @@ def base_eight(answer: object) -> str:
     patterns = list(product(range(3), repeat=2))
     for levels in patterns:
         where = f"For levels={levels[0]},{levels[1]}"
-        c = _factors(_called(factors, where, levels), where)
+        c = _factors(called(factors, where, levels), where)
         for found in product(range(3), repeat=2):
             if all(map(int.__ge__, found, levels)):
                 continue  # no term is below 0

@@ -2,6 +2,7 @@
 
 An answer is a sequence of layers ``(W, b)``, and every layer is followed by ReLU. It is tried on every row of a
 specification in Python that is slow and easy to believe. The widget ``Puzzle`` shows the same rows on the page.
+A right answer gets a score, as in golf: the fewer neurons the better, and of equally many, the fewer weights.
 """
 
 from __future__ import annotations
@@ -12,16 +13,32 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from turing.arguments import count
 from turing.exercises import Wrong
 from turing.layout import Layout
 
-__all__ = ["WeightPuzzle", "bits", "numbers", "values"]
+__all__ = ["Score", "WeightPuzzle", "bits", "numbers", "score", "values"]
 
 Layers = list[tuple[list[list[float]], list[float]]]
 Row = tuple[tuple[int, ...], tuple[int, ...]]
+
+# From the theorem on one neuron.
+LITERALS = "in one layer each output is a neuron, and each literal of its AND needs a weight"
+
+
+class Score(NamedTuple):
+    """The size of an answer, less is better; biases are free.
+
+    Chapter: :doc:`/book/gates`.
+    """
+
+    neurons: int
+    weights: int  # that are not 0
+
+    def __str__(self) -> str:
+        return f"{count(self.neurons, 'neuron')} and {count(self.weights, 'non-zero weight')}"
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,8 @@ class WeightPuzzle:
 
     ``function`` takes a bit for each slice of ``inputs``, or a label if the slice has labels, and returns a bit for
     each place of ``outputs``. ``hidden`` are the sizes of the hidden layers in the page's grid, from which the reader
-    may remove neurons down to ``fewest``; an answer in Python may have other sizes.
+    may remove neurons; an answer in Python may have other sizes. ``best`` is the smallest answer that we know, and
+    ``proof`` the reason, if a chapter has one, why no answer is smaller.
 
     >>> either = WeightPuzzle(bits("a b"), bits("out"), lambda a, b: a | b, hidden=(1,))
     >>> either.rows()[1]
@@ -45,10 +63,11 @@ class WeightPuzzle:
     outputs: Layout
     function: Callable[..., int | Sequence[int]]
     hidden: tuple[int, ...]
-    fewest: int | None = None
     most_neurons: int | None = None
     most_layers: int | None = None
     start: Layers | None = None
+    best: Sequence[tuple[Sequence[Sequence[float]], Sequence[float]]] | None = None
+    proof: str = ""
 
     def rows(self) -> list[Row]:
         """Every input with the expected output, in counting order; one place of a labelled slice is 1."""
@@ -104,7 +123,17 @@ class WeightPuzzle:
                 lines = [f"  layer {n}  {' '.join(map(shown, x))}" for n, x in enumerate(found, start=1)]
                 raise Wrong("\n".join([self.failure(row, found[-1], expected), *lines]))
         neurons = sum(len(b) for _, b in layers)
-        return f"all {len(rows)} rows, with {count(neurons, 'neuron')} in {count(len(layers), 'layer')}"
+        right = f"all {len(rows)} rows, with {count(neurons, 'neuron')} in {count(len(layers), 'layer')}"
+        return right if self.best is None else f"{right}.\nScore: {self.golf(score(layers))}"
+
+    def golf(self, own: Score) -> str:
+        """A score and how it compares with the best known answer's, without the period at the end."""
+        best = score(numbers(self.best))
+        if own < best:
+            return f"{own}. The best known answer has {best.neurons} and {best.weights}: please report yours"
+        if own > best:
+            return f"{own}. The best known answer has {best.neurons} and {best.weights}"
+        return f"{own}. That cannot be beaten: {self.proof}" if self.proof else f"{own}, like the best known answer"
 
     def failure(self, row: Sequence[int], found: Sequence[float], expected: Sequence[int]) -> str:
         """The sentence about a row whose output is not the expected one; it names only the wrong places."""
@@ -144,6 +173,17 @@ def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
         found.append(y)
         x = y
     return found
+
+
+def score(layers: Layers) -> Score:
+    """Count the neurons of an answer, and its weights that are not 0.
+
+    >>> print(score([([[1, 0]], [-1]), ([[-1]], [1])]))
+    2 neurons and 2 non-zero weights
+
+    Chapter: :doc:`/book/gates`.
+    """
+    return Score(sum(len(b) for _, b in layers), sum(x != 0 for W, _ in layers for row in W for x in row))
 
 
 def numbers(answer: object) -> Layers:

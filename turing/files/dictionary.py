@@ -174,7 +174,9 @@ def _network(data: Field, version: int) -> nn.Module:
     if size > limit:
         raise ValueError(f"the shapes of its weights ask for {size:,} numbers, and at most {limit:,} are read")
     if version > 1 or not compiled:  # before anything is built
-        _same_names(weights, _names(data["modules"]))
+        loop = data.get("loop").value
+        table = loop.get("table") if isinstance(loop, dict) else None
+        _same_names(weights, [*_names(data["modules"]), *([table] if isinstance(table, str) else [])])
     return _compiled(data, version, arithmetic, weights) if compiled else _plain(data, arithmetic, weights)
 
 
@@ -184,7 +186,7 @@ def _names(modules: Field) -> Iterator[str]:
         raise modules.should("have at least one module")
     for module in modules:
         for entry in (module, *module.get("layers", []), *(module.get(name, {}) for name in MAPS)):
-            for key in ("weight", "bias", "null_key", "null_value"):
+            for key in ("weight", "bias", "null_key", "null_value", "oldest"):
                 if entry.get(key).value is not None:
                     yield entry[key].of(str)
 

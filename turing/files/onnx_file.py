@@ -33,16 +33,16 @@ def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
     """Write one pass of a compiled network as ONNX.
 
     The inputs are those of ``forward`` for one word: ``column``; ``history``, the earlier columns, if there is a head
-    that looks at them; and ``tape``, the encoded word, if there is a head that looks at it. The numbers of earlier
-    columns and of cells are free. The output is ``next``. The metadata says what a safetensors file says, unless the
-    construction is not registered, as where the basis is hidden. With the average ``"ratio"``, the usual one, each pass
-    is equal to torch's.
+    that looks at them; and ``tape``, the encoded word, if there is a head that looks at it, or the tokens before the
+    column if it looks at a window. The numbers of earlier columns and of cells are free. The output is ``next``. The
+    metadata says what a safetensors file says, unless the construction is not registered, as where the basis is hidden.
+    With the average ``"ratio"``, the usual one, each pass is equal to torch's.
 
     Chapter: :doc:`/book/research`.
     """
     if not isinstance(network, Construction) or network.loop.state != "column":
         what = type(network).__name__ + ", whose state is a row of cells," * isinstance(network, Construction)
-        raise TypeError(
+        raise (ValueError if isinstance(network, Construction) else TypeError)(
             f"One pass of a compiled network with a column is saved as ONNX, such as turing.compile(machine, 'wcm21', "
             f"T=100), and {what} was given. Save it as .json or .safetensors."
         )
@@ -66,7 +66,7 @@ def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
 
 def _exported(network: Construction) -> Any:
     masks = {module.mask for module in network.pipeline.values() if isinstance(module, Attention)}
-    names = ["history"] * bool(masks - {"cross"}) + ["tape"] * ("cross" in masks)
+    names = ["history"] * bool(masks - {"cross", "window"}) + ["tape"] * bool(masks & {"cross", "prefix", "window"})
     width, dtype = network.layout.width, next(network.parameters()).dtype
     log = logging.getLogger("torch.onnx")
     level = log.level

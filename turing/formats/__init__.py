@@ -45,10 +45,10 @@ def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) ->
     6
     >>> parse("0 * * r 0 ; to the right for ever", alphabet="ab").symbols
     ('_', 'a', 'b')
-    >>> parse("1RB1LB_1LA1R")
+    >>> parse("1RB1LB_1LA1R")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
-    turing.formats.FormatError: line 1: row B, column 1: '1R' is not a rule. Write the symbol, \
-L or R, and the next state, as in 1RB, or --- where there is none.
+    turing.formats.FormatError: line 1: row B, column 1: '1R' is not a rule. Write the symbol,
+    L or R, and the next state, as in 1RB, or --- where there is none.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -94,10 +94,10 @@ def dumps(machine: TuringMachine, format: str = "json") -> str:
 
     >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
     ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']
-    >>> dumps(parse("1RB1LB_1LA1RZ"), "morphett")
+    >>> dumps(parse("1RB1LB_1LA1RZ"), "morphett")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
-    turing.formats.FormatError: morphett cannot hold the state 'A': the initial state is 0, and no \
-other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
+    turing.formats.FormatError: morphett cannot hold the state 'A': the initial state is 0, and no
+    other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
 
     Chapter: :doc:`/book/machines`.
     """

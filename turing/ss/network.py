@@ -73,7 +73,7 @@ class StackNetwork(nn.Module):
             raise TypeError(
                 f"A StackMachine is built here, and {machine!r} was given. For a Turing machine: turing.compile."
             )
-        if version not in (4, 1) or isinstance(version, bool):
+        if type(version) is not int or version not in (4, 1):
             raise ValueError(f"version is 4, for four layers a step, or 1, for one layer, and {version!r} was given.")
         if arithmetic not in tuple(TYPES):
             raise ValueError(f"An arithmetic is one of {', '.join(TYPES)}, and {arithmetic!r} was given.")

@@ -119,6 +119,13 @@ class SS95(Construction):
         else:
             notes["guard"].step = now.step + 2  # the step that is read next
 
+    def kept(self, state: State) -> list[tuple[str, int]]:
+        """The neurons of the control, whose state has the symbol in its name: neither stack holds this cell.
+
+        Chapter: :doc:`/book/table`.
+        """
+        return control_places(self.network, state.x)
+
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[Expectation]:
@@ -163,6 +170,12 @@ class SS95(Construction):
             "width": " → ".join(f"{width:,}" for width in [self.layout.width, *widths]),
             "a step": f"{micro} of {layers}; a stay takes one",
         }
+
+
+def control_places(network: StackNetwork, x: Any) -> list[tuple[str, int]]:
+    """Where a column holds the state of the stacks: one neuron, or with one layer the detectors that are on."""
+    part = network.layout.st if network.version == 4 else network.layout.det
+    return [("column", place) for place in part if x[place] > Fraction(1, 2)]
 
 
 def start_notes(two: TwoStacks, network: StackNetwork, word: Sequence[str]) -> dict[str, Any]:
