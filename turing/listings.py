@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from IPython.display import Markdown
 
 __all__ = ["source"]
+
+# The way from the library's pages to a chapter; who reads a listing is in the chapter.
+POINTER = re.compile(r"\n*^ *Chapter: :doc:`[^`]+`\.", re.MULTILINE)
+ROLE = re.compile(r":(?:\w+:)?\w+:(?=`)")  # Sphinx's, before a name in a docstring
 
 
 def source(thing: Any) -> Markdown:
@@ -30,4 +35,5 @@ def source(thing: Any) -> Markdown:
             f"source shows a class, a function or a module of this library, such as turing.gates.AND, and {thing!r} "
             f"was given."
         ) from None
-    return Markdown(f"From `{file}`:\n\n```python\n{textwrap.dedent(''.join(lines)).rstrip()}\n```")
+    text = ROLE.sub("", POINTER.sub("", textwrap.dedent("".join(lines)).rstrip()))
+    return Markdown(f"From `{file}`:\n\n```python\n{text}\n```")
