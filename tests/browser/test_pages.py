@@ -400,7 +400,7 @@ def test_a_page_is_light(page, book_html):
     local = re.findall(rb'(?:src|href)="([^":?#]+\.(?:js|css|svg|png))', file.read_bytes())
     files = {file, *((file.parent / name.decode()).resolve() for name in local)}
     fetched = [file for file in files if file.is_file() and not {"vendor", "_downloads"} & {*file.parts}]
-    assert sum(compressed(file) for file in fetched) < 300 * 1024
+    assert sum(compressed(file) for file in fetched) < 300_000
 
 
 SHIFTS = """new PerformanceObserver((list) => (window.shifts ??= []).push(

@@ -105,6 +105,9 @@ def _collect(path: Path, modules: dict[str, str]) -> list[str]:
         return f'const {{{found[1].replace(" as ", ": ")}}} = load("{key_of(found[2])}");'
 
     text = re.sub(r"(?m)^ *(//|/\*\*| \* | \*/).*\n", "", path.read_text(encoding="utf-8"))  # comments
+    quoted = r"""[^"'`\n]|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`"""
+    text = re.sub(rf"(?m)^((?:{quoted})*[;,{{}}()\]]) +// .*$", r"\1", text)  # and those after code, not in a string
+    text = re.sub(r"(?m)^\s+", "", text)  # and indents; the templates of our modules have none
     text = re.sub(r'(?m)^import \{([^}]*)\} from "(.+)";$', imported, text)
     text = re.sub(r'import\.meta\.resolve\("(.+?)"\)', lambda found: f'workerUrl("{key_of(found[1])}")', text)
     text = re.sub(r"(?m)^export default ", "const exported = ", text)
@@ -122,7 +125,8 @@ def style(*names: str) -> str:
     A page repeats the shared one with every widget. Inside ``:root``, or a shadow root's ``:host``, a rule
     outweighs it wherever it is repeated.
     """
-    shared, *own = [(FOLDER / path).read_text(encoding="utf-8") for path in ("page/widgets.css", *names)]
+    texts = [(FOLDER / path).read_text(encoding="utf-8") for path in ("page/widgets.css", *names)]
+    shared, *own = [re.sub(r"(?s) */\*.*?\*/\n?", "", text) for text in texts]
     return f"{shared}:is(:root, :host) {{\n{''.join(own)}}}\n"
 
 
