@@ -115,9 +115,9 @@ def test_a_release_has_addresses_of_its_own(monkeypatch):
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
     assert book.tag() == ""
     monkeypatch.setenv("GITHUB_REF_TYPE", "tag")
-    monkeypatch.setenv("GITHUB_REF_NAME", "v0.1.0")
-    assert book.tag() == "v0.1.0"
-    assert book.site(url, book.tag()) == "https://one.github.io/two/v0.1.0/"
+    monkeypatch.setenv("GITHUB_REF_NAME", "v1.0.0")
+    assert book.tag() == "v1.0.0"
+    assert book.site(url, book.tag()) == "https://one.github.io/two/v1.0.0/"
     assert book.site("https://github.com/me/me.github.io", "v1") == "https://me.github.io/v1/"
     from hosted import rebased
 

@@ -14,7 +14,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -37,6 +37,7 @@ __all__ = [
     "Construction",
     "Engine",
     "Expectation",
+    "Plan",
     "Reader",
     "Reading",
     "State",
@@ -70,6 +71,23 @@ class Engine(Protocol):
     def vectors(
         self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None
     ) -> Iterator[dict[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known of a run before its network is built.
+
+    ``resumable`` is true for a run that may be resumed later, with more steps. ``cells`` are those that the run
+    needs, if they are known.
+
+    Chapter: :doc:`/book/research`.
+    """
+
+    word: Sequence[str] | None = None
+    max_steps: int | None = None
+    engine: str | None = None
+    resumable: bool = False
+    cells: range | None = None
 
 
 class Construction(nn.Module):
@@ -115,20 +133,13 @@ class Construction(nn.Module):
         raise TypeError(f"{type(self).__name__} has no specification to be compared with.")
 
     @classmethod
-    def options_for(
-        cls,
-        given: dict[str, Any],
-        word: Sequence[str] | None = None,
-        max_steps: int | None = None,
-        engine: str | None = None,
-        resumable: bool = False,
-        cells: range | None = None,
-    ) -> dict[str, Any]:
-        """Options with which a run on a word fits: those given, and others that depend on the run.
+    def options_for(cls, given: dict[str, Any], *plan: Any, **named: Any) -> dict[str, Any]:
+        """Options with which a run fits: those given, and others that depend on the run; see ``Plan``."""
+        return cls.fitting(given, Plan(*plan, **named))
 
-        ``resumable`` is true for a run that may be resumed later, with more steps. ``cells`` are those that the run
-        needs, if they are known.
-        """
+    @classmethod
+    def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
+        """The options that are given, and those that the run depends on."""
         return given
 
     def detectors(self) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from turing import arguments, bhattamishra, ir, merrill  # noqa: F401  # earlier
 from turing.attention import KAPPA, MAX_KAPPA, Attention, least_kappa
 from turing.circuits.circuit import KINDS, ONE, Circuit, Wire
 from turing.circuits.tableau import Content, Tableau
-from turing.construction import Construction, Expectation, Reading, State, at_step, register
+from turing.construction import Construction, Expectation, Plan, Reading, State, at_step, register
 from turing.gates import Layer, Readout
 from turing.layout import Layout, Slice
 from turing.machine import Configuration, TuringMachine
@@ -264,23 +264,15 @@ class Li24(GateByGate):
         self.options = {"T": T, "cells": tableau.cells, "left": left, "kappa": kappa}
 
     @classmethod
-    def options_for(
-        cls,
-        given: dict[str, Any],
-        word: Sequence[str] | None = None,
-        max_steps: int | None = None,
-        engine: str | None = None,
-        resumable: bool = False,
-        cells: range | None = None,
-    ) -> dict[str, Any]:
+    def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
         """T for the steps of a run, and cells for the word with a margin on both sides, or those that are needed."""
-        options = {"T": max_steps or STEPS} | given
-        if cells is not None:
-            return {"left": -cells.start, "cells": len(cells)} | options
-        if word is not None and "cells" not in given:
+        options = {"T": plan.max_steps or STEPS} | given
+        if plan.cells is not None:
+            return {"left": -plan.cells.start, "cells": len(plan.cells)} | options
+        if plan.word is not None and "cells" not in given:
             margin = isqrt(options["T"])
             options = {"left": margin} | options
-            options["cells"] = options["left"] + max(len(word), 1) + margin
+            options["cells"] = options["left"] + max(len(plan.word), 1) + margin
         return options
 
     def bits(self, word: Iterable[str]) -> list[int]:

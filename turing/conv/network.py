@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from turing import arguments, ir, queue  # noqa: F401  # queue: the same chapter registers its transformer first
 from turing.assembly import labelled
-from turing.construction import Construction, Expectation, Reading, State, register
+from turing.construction import Construction, Expectation, Plan, Reading, State, register
 from turing.exact import Exact
 from turing.layout import Layout
 from turing.machine import Configuration, TuringMachine
@@ -144,23 +144,15 @@ class RowOfCells(Construction):
             yield Expectation(now.step + 1, {"detect": before | detected, "move": after})
 
     @classmethod
-    def options_for(
-        cls,
-        given: dict[str, Any],
-        word: Sequence[str] | None = None,
-        max_steps: int | None = None,
-        engine: str | None = None,
-        resumable: bool = False,
-        cells: range | None = None,
-    ) -> dict[str, Any]:
+    def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
         """Cells for the word and for as many to the left and to the right of it as there are steps, up to a limit; or
         for those that are known to be needed, with the word in their middle.
         """
-        if cells is not None:
-            beyond = max(-cells.start, cells.stop - len(word or ""))
-            return {"cells": len(word or "") + 2 * beyond} | given
-        steps = CELLS // 2 if max_steps is None else min(max_steps, MAX_STEPS)
-        return {"cells": max(1, len(word or "")) + 2 * steps} | given
+        n = len(plan.word or "")
+        if plan.cells is not None:
+            return {"cells": n + 2 * max(-plan.cells.start, plan.cells.stop - n)} | given
+        steps = CELLS // 2 if plan.max_steps is None else min(plan.max_steps, MAX_STEPS)
+        return {"cells": max(1, n) + 2 * steps} | given
 
     def about(self) -> dict[str, str]:
         """The network in a few rows, for people."""

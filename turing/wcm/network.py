@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from turing import arguments, ir
 from turing.adders import bits_of
 from turing.attention import KAPPA
-from turing.construction import Construction, Expectation, Reading, State, register
+from turing.construction import Construction, Expectation, Plan, Reading, State, register
 from turing.layout import Layout, state_vector
 from turing.machine import Configuration, TuringMachine
 from turing.wcm import lookahead, pipeline
@@ -198,22 +198,14 @@ class WCM21(Construction):
             yield Expectation(number, with_restored(step, self.layout, **more))
 
     @classmethod
-    def options_for(
-        cls,
-        given: dict[str, Any],
-        word: Sequence[str] | None = None,
-        max_steps: int | None = None,
-        engine: str | None = None,
-        resumable: bool = False,
-        cells: range | None = None,
-    ) -> dict[str, Any]:
+    def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
         """T for the steps of a run, bits so that no two cells have the same position, and an adder for the engine."""
-        usual = STEPS.get(engine or "torch", STEPS["torch"])
-        options = {"T": max_steps or usual, "adder": "lookahead" if engine else "ripple"} | given
-        if resumable and "T" not in given:  # with more steps or fewer, in the same network
+        usual = STEPS.get(plan.engine or "torch", STEPS["torch"])
+        options = {"T": plan.max_steps or usual, "adder": "lookahead" if plan.engine else "ripple"} | given
+        if plan.resumable and "T" not in given:  # with more steps or fewer, in the same network
             options["T"] = max(options["T"], usual)
-        if word is not None and "bits" not in given:
-            options["bits"] = min((options["T"] + max(len(word), 1) - 1).bit_length(), MAX_BITS)
+        if plan.word is not None and "bits" not in given:
+            options["bits"] = min((options["T"] + max(len(plan.word), 1) - 1).bit_length(), MAX_BITS)
         return options
 
     def kept(self, state: State) -> list[tuple[str, int]]:
