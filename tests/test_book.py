@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import book
+import turing
 from book import ROOT
 
 NOTEBOOKS = [pytest.param(path, id=path.name) for path in book.notebooks()]
@@ -123,6 +124,14 @@ def test_every_mention_of_the_repository_is_the_one_of_the_configuration():
 
 def test_no_page_is_called_like_a_yaml_boolean():
     assert not {Path(page).name.lower() for page in book.pages()} & {"on", "off", "yes", "no", "true", "false"}
+
+
+def test_the_version_is_the_same_wherever_it_is_named():
+    version = turing.__version__
+    assert yaml.safe_load(text_of(ROOT / "CITATION.cff"))["version"] == version
+    assert text_of(ROOT / "CHANGELOG.md").startswith(f"# Changes\n\n## {version}, ")
+    for page, sign in (("changelog.md", f"/v{version}/"), ("research.ipynb", f"version {version} |")):
+        assert sign in text_of(ROOT / "book" / page)
 
 
 def test_the_citation_file_names_the_authors_and_the_paper():
