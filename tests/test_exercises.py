@@ -3,7 +3,7 @@
 import io
 import re
 import runpy
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -19,10 +19,12 @@ EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in exercises(chapt
 each_exercise = pytest.mark.parametrize(("chapter", "name"), EXERCISES)
 
 
+@cache
 def cells(chapter):
     return nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4).cells
 
 
+@cache
 def tagged(chapter, tag):
     """The functions that a chapter's cells with this tag define, by name. A cell needs no more than turing."""
     found = {}
@@ -38,12 +40,15 @@ def tagged(chapter, tag):
 
 def wrong_answers(chapter, name):
     """Functions called NAME__FAULT, under the name that the check goes by."""
-    found = []
-    for full, answer in runpy.run_path(str(ROOT / "tests" / "wrong_answers" / f"{chapter}.py")).items():
-        if full.startswith(f"{name}__"):
-            answer.__name__ = name
-            found.append(answer)
+    found = [answer for full, answer in file_of_wrong_answers(chapter).items() if full.startswith(f"{name}__")]
+    for answer in found:
+        answer.__name__ = name
     return found
+
+
+@cache
+def file_of_wrong_answers(chapter):
+    return runpy.run_path(str(ROOT / "tests" / "wrong_answers" / f"{chapter}.py"))
 
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "book").glob("*.ipynb")), ids=lambda path: path.stem)
@@ -95,12 +100,12 @@ def test_the_solution_of_an_exercise_passes(chapter, name, capsys):
 
 @each_exercise
 def test_at_least_two_wrong_answers_fail_and_the_check_says_where(chapter, name):
-    wrong = wrong_answers(chapter, name)
-    assert len(wrong) >= 2
-    for answer in wrong:
-        assert (first_failure(answer) or "").startswith(answer.__doc__), answer.__code__.co_name
+    failures = {answer: first_failure(answer) or "" for answer in wrong_answers(chapter, name)}
+    assert len(failures) >= 2
+    for answer, failure in failures.items():
+        assert failure.startswith(answer.__doc__), answer.__code__.co_name
     where = r"word.*step" if chapter == "machines" else r"^For \w+=\w"
-    assert any(re.search(where, first_failure(answer)) for answer in wrong)
+    assert any(re.search(where, failure) for failure in failures.values())
 
 
 def returning(value, name="even_ones"):

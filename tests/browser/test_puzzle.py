@@ -3,7 +3,6 @@
 import ast
 import json
 import random
-from functools import cache
 
 import pytest
 import torch
@@ -23,11 +22,6 @@ PUZZLES = {
     if isinstance(judge, WeightPuzzle)
 }
 each_puzzle = pytest.mark.parametrize("name", PUZZLES)
-
-
-@cache
-def solutions(chapter):
-    return tagged(chapter, "solution")
 
 
 def fitted(name, answer):
@@ -121,7 +115,7 @@ def agrees(page, name, layers):
 
 def the_solution_is_accepted(page, name, enter):
     chapter, judge = PUZZLES[name]
-    layers = fitted(name, solutions(chapter)[name]())
+    layers = fitted(name, tagged(chapter, "solution")[name]())
     assert seen(page)["golf"] == ""
     enter(page, layers)
     for _ in range(2):
@@ -378,14 +372,14 @@ def test_a_long_table_shows_its_first_wrong_row_and_unfolds(name, long, open_pag
     fold.click()
     assert all(row["visible"] for row in seen(page)["rows"])
     press(page, "Show one row")
-    put(page, fitted(name, solutions("adders")[name]()))
+    put(page, fitted(name, tagged("adders", "solution")[name]()))
     assert [row["visible"] for row in seen(page)["rows"]] == [True] + [False] * 15
 
 
 @pytest.mark.parametrize("name", ["majority", "embedded", "flip_delta"])
 def test_the_answer_is_copied_as_python(name, open_page):
     chapter, judge = PUZZLES[name]
-    layers = fitted(name, solutions(chapter)[name]())
+    layers = fitted(name, tagged(chapter, "solution")[name]())
     layers[0][0][0][0] = -0.5
     page = open_page(Puzzle(name), permissions=["clipboard-read", "clipboard-write"])
     put(page, layers)
@@ -434,7 +428,7 @@ def test_a_wide_page_puts_a_small_table_beside_the_grids_and_equations_in_line_w
         work, result = page.locator(".work").bounding_box(), page.locator(".result").bounding_box()
         assert (result["x"] > work["x"] + work["width"]) == beside
     page = open_page(Puzzle("flip_delta"), width=1200)
-    put(page, fitted("flip_delta", solutions("dnf")["flip_delta"]()))
+    put(page, fitted("flip_delta", tagged("dnf", "solution")["flip_delta"]()))
     rows, equations = page.locator(".grid tbody tr").all(), page.locator(".equations div").all()
     for row, equation in zip(rows, equations, strict=True):
         box, line = row.bounding_box(), equation.bounding_box()
@@ -443,7 +437,7 @@ def test_a_wide_page_puts_a_small_table_beside_the_grids_and_equations_in_line_w
 
 @pytest.mark.parametrize("name", ["multiplexer", "flip_delta", "comparator"])
 def test_the_network_is_drawn_with_an_edge_for_each_weight_that_is_not_0(name, open_page):
-    layers = fitted(name, solutions(PUZZLES[name][0])[name]())
+    layers = fitted(name, tagged(PUZZLES[name][0], "solution")[name]())
     layers[0][0][0][0] = 2.5
     page = open_page(Puzzle(name))
     assert network(page)["edges"] == []
@@ -465,7 +459,7 @@ def test_the_network_is_drawn_with_an_edge_for_each_weight_that_is_not_0(name, o
 @pytest.mark.parametrize("name", ["multiplexer", "comparator"])
 def test_the_chosen_row_lights_neurons_and_edges(name, open_page):
     chapter, judge = PUZZLES[name]
-    layers = fitted(name, solutions(chapter)[name]())
+    layers = fitted(name, tagged(chapter, "solution")[name]())
     page = open_page(Puzzle(name))
     put(page, layers)
     slider = page.get_by_role("slider", name="Row of the truth table")
