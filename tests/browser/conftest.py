@@ -87,6 +87,7 @@ class Tab:
 
     def __init__(self, browser, theme, stopped=False, **options):
         self.page = browser.new_context(color_scheme=theme, **options).new_page()
+        self.page.set_default_timeout(60_000)  # a crowded machine is slow, and not wrong
         if stopped:
             self.page.clock.install(time=0)
             self.page.clock.pause_at(1000)

@@ -32,6 +32,21 @@ SHOWN = """root => ({...root.dataset, cells: Object.fromEntries([...root.querySe
   cell => [cell.dataset.cell, cell.dataset.symbol])), head: Number(root.querySelector(".cell.head").dataset.cell)})"""
 
 
+# Press a button until each of these steps is shown, and say what is shown then.
+EACH = f"""async (button, steps) => {{
+  const root = button.closest(".turing-lab"), found = [];
+  for (const step of steps) {{
+    button.click();
+    for (let left = 3600; root.dataset.step !== `${{step}}` || root.dataset.status === "running"; left--) {{
+      if (!left) throw Error(`step ${{step}} is never shown`);
+      await new Promise(requestAnimationFrame);
+    }}
+    found.push(({SHOWN})(root));
+  }}
+  return found;
+}}"""
+
+
 def data(page):
     return page.locator(".turing-lab").evaluate("root => ({...root.dataset})")
 
@@ -234,10 +249,8 @@ def test_with_the_interpreter_off_the_network_alone_reaches_the_same_end(open_pa
 def test_every_step_there_and_back_shows_the_configuration_of_the_interpreter(machine, word, open_page):
     page, trace = open_page(lab(machine, word)), list(machine.trace(word))
     for name, steps in (("Step", trace[1:]), ("Back", trace[-2::-1])):
-        for now in steps:
-            press(page, name)
-            page.wait_for_selector(f".turing-lab[data-step='{now.step}']:not([data-status=running])")
-            shown = page.locator(".turing-lab").evaluate(SHOWN)
+        button = page.get_by_role("button", name=name, exact=True)
+        for now, shown in zip(steps, button.evaluate(EACH, [now.step for now in steps]), strict=True):
             tape = {int(cell): symbol for cell, symbol in shown["cells"].items() if symbol != machine.blank}
             assert (shown["state"], shown["head"], tape) == (now.state, now.head, now.tape)
             assert shown["ones"] == str(len(now.tape))
@@ -685,8 +698,7 @@ def test_a_copied_link_reopens_machine_word_and_step_in_a_fresh_browser(open_pag
         elif machine == BB4:
             paste(page, machine)
         page.get_by_label("Word", exact=True).fill(word or ("" if machine else "B()E"))
-        for _ in range(step):
-            press(page, "Step")
+        page.get_by_role("button", name="Step", exact=True).evaluate(EACH, [*range(1, step + 1)])
         before = until(page, "paused", step=step)
         show(page, "Take it away")
         link = page.get_by_label("Link to what is shown").input_value()
@@ -1178,15 +1190,18 @@ def test_breakpoints_hold_for_known_steps_and_for_a_run_under_way(open_page):
 
 
 def test_an_anchor_of_the_page_is_left_alone(open_page, address):
+    page = open_page(lab(PAPER, "B()E", link=True), address=address, stopped=True)
+    follow(page, "#one-matrix")
+    until(page, "ready")
+    page.clock.run_for(1000)
+    assert page.url.endswith("#one-matrix")
     page = open_page(lab(PAPER, "B()E", link=True), address=address)
     follow(page, "#one-matrix")
-    page.wait_for_timeout(300)
-    assert page.url.endswith("#one-matrix")
     page.get_by_label("Machine", exact=True).select_option("bb4")
     run(page)
     page.wait_for_function("location.hash === '#m=bb4&w=&t=107'")
-    page.evaluate("location.hash = '#the-file'")
-    page.wait_for_timeout(300)
+    page.evaluate("new Promise(heard => { onhashchange = heard; location.hash = '#the-file' }).then(() => {})")
+    page.evaluate(DRAWN)
     assert (data(page)["step"], page.url.rsplit("#")[1]) == ("107", "the-file")
     page.evaluate("location.hash = '#m=bb3&w=&t=2'")
     until(page, "paused", step=2)
@@ -1214,9 +1229,8 @@ def test_the_vector_is_always_that_of_its_title(open_page):
     assert "Values of step 1" in page.locator("[data-panel=Layers] .hint").all_text_contents()
     press(page, "Step")
     at = int(until(page, "paused")["step"])
-    page.wait_for_timeout(300)
-    assert data(page) | {"step": str(at), "status": "paused"} == data(page)
     page.wait_for_function(f"{NUMBER} === {at}")
+    assert data(page) | {"step": str(at), "status": "paused"} == data(page)
     for step in range(30):
         page.get_by_role("slider").evaluate(
             "(slider, step) => { slider.value = step; slider.dispatchEvent(new Event('input')); }", 9000 - step
@@ -1298,7 +1312,7 @@ def test_the_focus_stays_and_the_table_keeps_to_machines_that_a_link_can_hold(op
     page.get_by_label("Rule for state A, reading 0").fill("1LB")
     page.keyboard.press("Tab")
     page.wait_for_selector(".changes td")
-    page.wait_for_timeout(100)
+    page.evaluate(DRAWN)
     assert page.evaluate(FOCUS) == "Rule for state A, reading 1"
     page.get_by_role("button", name="Remove the state B", exact=True).press("Enter")
     page.wait_for_function(f"({FOCUS}) === 'Table of rules'")
