@@ -67,7 +67,7 @@ def corpus():
 def pages():
     Widget.new_page()
     for name in turing.widgets.__all__:
-        for widget in every_form(name)[:1] * 2 + every_form(name):  # ids go on from one to the next
+        for widget in every_form(name)[:1] + every_form(name):  # ids go on from one to the next
             data = widget._repr_mimebundle_()[0]
             yield f"{data['text/html']} {data['text/plain']}"
 

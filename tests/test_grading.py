@@ -549,7 +549,7 @@ def test_a_pipe_is_no_notebook(tmp_path):
     assert "it is not a file" in only.message
 
 
-LOOP = "\nwhile True: pass"
+LOOP = "\nimport time\nwhile True: time.sleep(1)"  # it waits: the loops above are busy
 WRITE = "import os\nfor fd in range(3, 30):\n    try: os.write(fd, {!r})\n    except OSError: pass"
 
 
