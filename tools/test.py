@@ -24,7 +24,8 @@ def stages(everything: bool) -> dict[str, list]:
     # Warnings of Jupyter's own machinery depend on the machine; what a notebook prints is compared anyway.
     nbval = ["-o", "filterwarnings=default", "--nbval", "--nbval-cell-timeout=300"]
     which = ["-m", "slow or not slow"] if everything else ["-m", "not slow"]
-    shared = ["-n", "2", "--dist", "worksteal"]  # neighbours stay together, and with them what they share
+    shared = ["--dist", "worksteal"]  # neighbours stay together, and with them what they share
+    two, three = ["-n", "2"], ["-n", "3"]  # three where a worker waits for a browser or a kernel part of its time
     built = ["tests/test_plain.py", "tests/test_hosted.py", "tests/browser"]  # what looks at the built book
     without = [f"--ignore={path}" for path in built]
     found = {
@@ -32,9 +33,9 @@ def stages(everything: bool) -> dict[str, list]:
         "format": [BIN / "ruff", "format", "--check", "--quiet", "."],
         "book": [BIN / "jupyter-book", "build", ".", "-W", "--keep-going", "-n"],
         "types": [BIN / "mypy"],
-        "tests": [*pytest, *which, *shared, *without, "--doctest-modules", "turing", "tests"],
-        "notebooks": [*pytest, *nbval, "-n", "2", "--dist", "loadfile", *notebooks()],
-        "browser": [*pytest, *which, *shared, *built],
+        "tests": [*pytest, *which, *two, *shared, *without, "--doctest-modules", "turing", "tests"],
+        "notebooks": [*pytest, *nbval, *three, "--dist", "loadfile", *notebooks()],
+        "browser": [*pytest, *which, *three, *shared, *built],
     }
     return found | {"colab": [BIN / "python", "tools/rehearse.py"]} if everything else found
 
@@ -47,7 +48,8 @@ def run(stages: dict[str, list]) -> int:
         print(f"\n== {name} ==", flush=True)
         began = time.monotonic()
         try:
-            environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two workers share the cores, and layers are small
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}  # workers share the cores, and layers are small
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one worker has compiled, the others read
             if name == "browser":
                 environment["CHROMIUM"] = machine.browser()
             if aside and name == ASIDE:
