@@ -1,13 +1,7 @@
 """The transformer of Li et al. in TransformerLens, in an environment of its own: the same logits and activations."""
 
-import os
-import re
-import subprocess
-import venv
-
 import pytest
-
-from book import ROOT
+from own_environment import run_with
 
 PIN = "transformer-lens==4.3.0"
 CODE = """
@@ -39,13 +33,4 @@ print(len(cases), "runs are equal")
 
 @pytest.mark.slow
 def test_ten_runs_have_the_same_logits_and_activations_in_transformer_lens(tmp_path):
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv/bin/python"
-    pin = re.search("^torch==.+$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    for what in ([pin], [PIN, ROOT]):  # torch first, or pip would take a build with CUDA
-        subprocess.run([*pip, *what], check=True, capture_output=True)
-    alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run([python, "-c", CODE], cwd=tmp_path, env=alone, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "10 runs are equal" in done.stdout
+    assert "10 runs are equal" in run_with(PIN, CODE, tmp_path)

@@ -1,0 +1,22 @@
+"""An environment of its own for a test of a package that the library does not depend on."""
+
+import os
+import re
+import subprocess
+import venv
+
+from book import ROOT
+
+
+def run_with(package, code, folder):
+    """What Python prints that has the library, a package and nothing else."""
+    python = folder / "venv" / "bin" / "python"
+    venv.create(folder / "venv", with_pip=True)
+    torch = re.search("^torch==.+$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    for what in ([torch], [package, ROOT]):  # torch first, or pip would take a build with CUDA
+        subprocess.run([*pip, *what], check=True, capture_output=True)
+    alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([python, "-c", code], cwd=folder, env=alone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
