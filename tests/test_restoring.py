@@ -11,7 +11,7 @@ import turing
 from paper import BALANCED
 from turing.engine import Refusal
 from turing.layout import Layout
-from turing.study import Gaussian, sweep
+from turing.study import Gaussian, perturbed, sweep
 from turing.wcm.restoring import Restore
 from turing.zoo import NAMES, zoo
 
@@ -115,7 +115,10 @@ def test_200_random_machines_are_verified():
 
 
 def first_steps(**kind):
-    rows = sweep(compiled(adder="lookahead", **kind), Gaussian(), [1e-3], range(20), [WORD], progress=False)
+    net = compiled(adder="lookahead", **kind)
+    noisy = perturbed(net, Gaussian(), 1e-3, [0])
+    assert all((noisy[name][0] != own).float().mean() > 0.99 for name, own in net.named_parameters())  # restoring too
+    rows = sweep(net, Gaussian(), [1e-3], range(20), [WORD], progress=False)
     return [row["step"] for row in rows]
 
 

@@ -8,6 +8,7 @@ import copy
 import pytest
 import torch
 
+from turing.study import __main__ as study
 from turing.study.__main__ import compute
 from turing.study.claims import CLAIMS, check, factor
 from turing.study.experiments import EXPERIMENTS, measured
@@ -39,6 +40,33 @@ def test_a_table_is_continued_where_it_was_left(tmp_path):
     write_table(path, [row for row in whole if row["direction"] == 0])
     again = compute("landscape", quick=True, path=path)
     assert again == whole
+
+
+def test_a_run_that_is_stopped_goes_on_there_and_replaces_no_table_before_all_are_complete(tmp_path, monkeypatch):
+    done, work, home = [], tmp_path / "work", tmp_path / "measured"
+    home.mkdir()
+
+    def experiment(name, stopped=False):
+        def task():
+            if stopped:
+                raise KeyboardInterrupt
+            done.append(name)
+            return [{"number": 1, "value": 0.5}]
+
+        return lambda quick: iter([({"number": 1}, task)])
+
+    monkeypatch.setattr(study, "WORKPLACE", work)
+    monkeypatch.setattr(study, "MEASURED", home)
+    monkeypatch.setattr("sys.argv", ["study"])
+    monkeypatch.setattr(study, "EXPERIMENTS", {"one": experiment("one"), "two": experiment("two", stopped=True)})
+    with pytest.raises(KeyboardInterrupt):
+        study.main()
+    assert not list(home.iterdir())
+    monkeypatch.setattr(study, "EXPERIMENTS", {"one": experiment("one"), "two": experiment("two")})
+    study.main()
+    assert done == ["one", "two"]
+    assert [path.name for path in sorted(home.iterdir())] == ["one.csv", "two.csv"]
+    assert not list(work.iterdir())
 
 
 @pytest.mark.parametrize("name", ["growth", "paper_word", "curvature"])

@@ -1,6 +1,6 @@
 """``python -m turing.study``: compute the tables of the chapter again.
 
-What is done is kept in ``_build/study`` until a table is complete, so that a run that was stopped goes on from there.
+What is done is kept in ``_build/study`` until all tables are complete: a run that was stopped goes on from there.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ def main() -> None:
         path = None if given.quick else WORKPLACE / f"{name}.csv"
         tables[name] = compute(name, given.quick, path, show=True)
         print(f"{name}: {len(tables[name])} rows", flush=True)
-        if path is not None:
-            MEASURED.mkdir(exist_ok=True)
-            path.replace(MEASURED / path.name)
+    for name in () if given.quick else tables:
+        (WORKPLACE / f"{name}.csv").replace(MEASURED / f"{name}.csv")
     if not given.tables:
         print("\n".join(check(tables)))
 
