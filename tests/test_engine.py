@@ -26,8 +26,9 @@ from ways import lookahead as compiled
 
 import turing
 from paper import BALANCED
+from turing import ir
 from turing.attention import Attention
-from turing.engine import Indexed, Native, Program, Refusal, bits, check_heads, run_batch
+from turing.engine import Indexed, Native, Program, Refusal, bits, check_heads, index, run_batch
 from turing.engine import native as long_runs
 from turing.gates import Layer, Readout
 from turing.machine import TuringMachine
@@ -389,6 +390,14 @@ def test_sums_of_large_weights_do_not_depend_on_the_step_before(net, engine, wei
     ]
     for ours, theirs in zip(net.vectors(["B()E"], 9, engine=engine), plain, strict=True):
         assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+@pytest.mark.parametrize(("weight", "exact"), [(LARGE // 4, True), (LARGE, False)])
+def test_a_layer_whose_sums_depend_on_their_order_is_not_taken_for_an_exact_one(weight, exact):
+    numbers = torch.tensor([weight, 1.0, 1.0])
+    (layer,) = ir.described("layer", Readout(numbers.unsqueeze(0), torch.zeros(1)))
+    assert (numbers[0] + numbers[1] + numbers[2] == numbers[1] + numbers[2] + numbers[0]) == exact
+    assert index.exact_in_any_order(layer) == exact
 
 
 def test_no_step_writes_beyond_the_window_of_its_index():
