@@ -83,6 +83,29 @@ def test_least_kappa_has_the_numbers_that_the_book_prints():
     assert [least_kappa(dtype) for dtype in DTYPES] == [208, 1491, 186, 35]
 
 
+# Where a head may look.
+
+
+@pytest.mark.parametrize("null", [True, False])
+@pytest.mark.parametrize(
+    ("mask", "sees"),
+    [
+        ("causal", lambda column, row: row <= column),
+        ("strict", lambda column, row: row < column),
+        ("prefix", lambda column, row: row <= column),
+        ("offset", lambda column, row: row == column - 2),
+        ("window", lambda column, row: column - 3 <= row <= column),
+    ],
+)
+def test_a_column_looks_where_its_mask_says_and_at_the_null_key(mask, sees, null):
+    """Four columns after three rows of the word, all counted from the first row."""
+    maps = [Readout(torch.zeros(2, 2), torch.zeros(2)) for _ in range(4)]
+    more = {"offset": 2} if mask == "offset" else {"oldest": torch.zeros(2)} if mask == "window" else {}
+    keys = [torch.zeros(2)] * 2 if null else [None] * 2
+    hidden = Attention(*maps, *keys, mask=mask, **more).hidden(4, before=3)
+    assert hidden.tolist() == [[not sees(column, row) for row in range(7)] + [False] * null for column in range(3, 7)]
+
+
 # The look-up.
 
 

@@ -3,6 +3,8 @@
 import json
 import re
 from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from every_widget import bundle, every_form, html, state
@@ -117,6 +119,25 @@ def test_modules_are_joined_each_once_and_without_imports(name):
     assert keys[-1] == name
     assert len(keys) == len(set(keys))
     assert joined(name) == joined(name)
+
+
+SHAPES = {("queue_wheel/widget.css", "mark")}  # a shape of a drawing has none of the box that the theme gives to a mark
+
+
+def classes(path, pattern):
+    """The classes that a pattern finds in the selectors of a style sheet."""
+    selectors = re.findall(r"([^{}]+)\{", re.sub(r"(?s)/\*.*?\*/", "", path.read_text(encoding="utf-8")))
+    return {name for one in selectors for part in one.split(",") for name in re.findall(pattern, part)}
+
+
+def test_no_class_of_a_widget_has_a_style_of_the_theme():
+    packages = (Path(find_spec(name).origin).parent for name in ("pydata_sphinx_theme", "sphinx_book_theme"))
+    sheets = [sheet for package in packages for sheet in package.rglob("static/styles/*.css")]
+    themes = {name for sheet in sheets for name in classes(sheet, r"^\s*\.([\w-]+)\s*$")}
+    assert {"mark", "btn"} <= themes
+    own = {path.relative_to(FOLDER).as_posix(): classes(path, r"\.([a-z][\w-]*)") for path in FOLDER.rglob("*.css")}
+    assert len(own) > 10
+    assert {(sheet, name) for sheet, names in own.items() for name in names & themes} == SHAPES
 
 
 def carried(page):
