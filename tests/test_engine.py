@@ -483,6 +483,18 @@ def test_a_head_that_was_changed_is_refused_by_the_engine(net, engine):
         net.run("B()E", engine=engine)
 
 
+@engines
+def test_a_look_up_whose_numbers_are_so_large_that_its_scores_are_rounded_is_refused(net, engine):
+    key = net.pipeline["initial"].key
+    with torch.no_grad():
+        key.weight[-1] *= LARGE
+        key.bias[-1] *= LARGE
+    (head,) = net.pipeline["initial"].describe("initial")
+    assert head.lookup() is not None
+    with pytest.raises(Refusal, match=r"initial\.key\.weight\[\d+, \d+\] is 1\.17\d+e\+08, and a look-up has 7 there"):
+        net.run("B()E", engine=engine)
+
+
 def test_a_head_that_is_missing_or_softer_than_the_others_is_refused(net):
     net.pipeline["last"].kappa = 1.0
     with pytest.raises(Refusal, match="κ = 1 is too small"):

@@ -82,6 +82,13 @@ def test_the_best_of_many_scores_are_found_with_all_that_tie():
     assert best([Fraction(1), Surd({4: Fraction(1, 2)}), 0]) == [0, 1]
 
 
+def test_equal_scores_tie_also_where_their_first_128_bits_differ():
+    one, other = Surd({6: Fraction(1), 24: Fraction(1)}), Surd({54: Fraction(1)})
+    assert one == other
+    assert one.approximate(128) != other.approximate(128)
+    assert best([one, other, Fraction(7)]) == [0, 1]
+
+
 # Vectors.
 
 
