@@ -50,14 +50,25 @@ def test_the_greatest_score_under_conditions_is_that_of_trying_all():
         single = {name: draw.integers(-3, 4, sizes[name]).astype(float) for name in names}
         pairs = {("x", "y"): draw.integers(-3, 4, (2, 3)).astype(float)}
         must = Condition(("x", "y"), draw.random((2, 3)) < 0.7)
-        not_all = [Condition(("z",), draw.random(2) < 0.5), Condition(("y",), draw.random(3) < 0.5)]
+        not_all = [Condition((name,), draw.random(sizes[name]) < 0.5) for name in ("z", "y", "x")]  # two meet in a pair
         found = greatest(Form(1.0, single, pairs), sizes, [must], not_all)
         values = [
             1 + single["x"][x] + single["y"][y] + single["z"][z] + pairs["x", "y"][x, y]
             for x in range(2) for y in range(3) for z in range(2)
-            if must.holds[x, y] and not (not_all[0].holds[z] and not_all[1].holds[y])
+            if must.holds[x, y] and not all(one.holds[at] for one, at in zip(not_all, (z, y, x), strict=True))
         ]  # fmt: skip
         assert found.value == max(values, default=-np.inf)
+
+
+@pytest.mark.parametrize(("value", "most"), [(1.0, 256), (0.5, 256), (-4.0, 256), (3.0, 85), (1.25, 51), (0.0, 256)])
+def test_so_many_equal_values_add_up_without_rounding(value, most):
+    assert Precision("bfloat16").max_ties([value]) == most
+    total = torch.zeros((), dtype=torch.bfloat16)
+    for count in range(1, most + 1):
+        total += value
+        assert total == count * value
+    assert (total + value == total) == (most == 256)  # no room for one more, or nothing is added
+    assert Precision("bfloat16").max_ties([value, 7.0]) == min(most, 36)
 
 
 @pytest.mark.parametrize("arithmetic", TYPES)
