@@ -5,18 +5,22 @@ import re
 import subprocess
 import venv
 
+import tomllib
+
 from book import ROOT
 
 
 def run_with(package, code, folder):
-    """What Python prints that has the library, a package and nothing else."""
+    """What Python prints that has a package, what the library depends on and nothing else. The library is this tree."""
     python = folder / "venv" / "bin" / "python"
     venv.create(folder / "venv", with_pip=True)
     torch = re.search("^torch==.+$", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    for what in ([torch], [package, ROOT]):  # torch first, or pip would take a build with CUDA
+    for what in ([torch], [package, *needed]):  # torch first, or pip would take a build with CUDA
         subprocess.run([*pip, *what], check=True, capture_output=True)
-    alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run([python, "-c", code], cwd=folder, env=alone, capture_output=True, text=True)
+    done = subprocess.run(
+        [python, "-c", code], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout

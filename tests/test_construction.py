@@ -306,6 +306,23 @@ def test_a_run_that_fails_names_the_step_and_in_a_batch_the_word_too():
     assert str(in_a_batch.value) == f"Word 0 of the batch: {alone.value}"
 
 
+class Endless(WholeTape):
+    """A step of the machine should take three passes, and the network never says that one has ended."""
+
+    passes_per_step = 3
+
+    def read(self, state):
+        return [None]
+
+
+def test_a_network_that_ends_no_step_of_the_machine_is_stopped_after_the_passes_that_one_takes():
+    network = Endless(FLIP)
+    with pytest.raises(
+        ArithmeticError, match=r"^At step 1 no step of the machine has ended in 3 passes of the network"
+    ):
+        network.run("01")
+
+
 @every_construction
 def test_the_command_line_knows_it(name, tmp_path, capsys):
     file = str(tmp_path / "net.json")

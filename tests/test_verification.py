@@ -323,6 +323,8 @@ BP = compiled(BALANCED, 20)
         (lambda: turing.verify(BP, BALANCED.rename(symbols={"(": "<"}), ["B<"]),
             r"do not have the same symbols\. The network's: \( \) \* B E"),
         (lambda: turing.verify(BP, BALANCED.rename(states={"V": "W"}), ["B"]), "do not have the same states"),
+        (lambda: turing.verify(BP, turing.TuringMachine(BALANCED.delta, "I", BALANCED.halting, "*"), ["B"]),
+            r"The blank of this network is 'E', and that of the machine '\*'"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_answered_with_what_was_expected(call, message):
