@@ -4,6 +4,7 @@
 
 from math import log10
 
+import turing
 from turing.study.claims import factor, select, spread
 
 UP = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -35,11 +36,12 @@ def growth(rows):
     column = [factor(of("first column", adder, False)) for adder in ("lookahead", "ripple")]
     medians = [row["median"] for row in of("weights", "lookahead", True)]
     yield (
-        f"With noise on all weights, the median error of a column grows by a factor of {weights[0]:.1f} a step with the "
-        f"lookahead adder and of {weights[1]:.1f} with the ripple adder."
+        f"The median error of a column then grows by a factor of {weights[0]:.1f} a step with the lookahead adder and of "
+        f"{weights[1]:.1f} with the ripple adder."
     )
     yield (
-        f"If only the first column is off, the factor is {column[0]:.2f} and {column[1]:.2f} a step on average over the run"
+        f"If only the first column is off and the weights are exact, the factor is {column[0]:.2f} and {column[1]:.2f} a step "
+        f"on average over the run"
     )
     yield (
         f"With restoring layers the error of the lookahead network is {power(medians[0])} after the first step and "
@@ -51,32 +53,41 @@ def paper_word(rows):
     def steps(adder, restoring, feedback):
         return [row["step"] for row in select(rows, adder=adder, restoring=restoring, feedback=feedback)]
 
+    def completed(name, restoring, feedback):
+        counts = [steps(adder, restoring, feedback).count(None) for adder in ("lookahead", "ripple")]
+        return f"| {name} | {counts[0]} | {counts[1]} |"
+
+    word = "B()((()(()))())E"
+    yield f"Take the word above, `{word}`, whose run has {turing.zoo['balanced_parentheses'].run(word).steps} steps"
     plain = steps("lookahead", False, "analog")
     assert None not in plain
-    yield f"all 20 copies of the plain lookahead network fail, between step {min(plain)} and step {max(plain)}"
-    right = [steps(adder, True, "analog").count(None) for adder in ("lookahead", "ripple")]
-    yield f"With restoring layers {right[0]} of 20 copies do all 81 steps, and with the ripple adder {right[1]} of 20 do."
-    token = [steps(adder, False, "token").count(None) for adder in ("lookahead", "ripple")]
-    yield f"Token feedback alone saves {token[0]} of 20 copies with the lookahead adder, and {token[1]} of 20 with the ripple adder."
+    assert len(plain) == 20
+    yield "| of 20 copies, completed | lookahead | ripple |"
+    yield completed("plain", False, "analog")
+    yield completed("token feedback", False, "token")
+    yield completed("restoring layers", True, "analog")
+    yield f"The plain lookahead copies fail between step {min(plain)} and step {max(plain)}."
 
 
 def tolerance(rows):
+    def medians(name, restoring, feedback):
+        found = [star(rows, 7, adder, restoring, feedback)[0] for adder in ("lookahead", "ripple")]
+        return f"| {name} | {power(found[0])} | {power(found[1])} |"
+
+    plain = star(rows, 7, "lookahead", False, "analog")
+    least = min(row["sigma"] for row in rows)
+    assert set(star(rows, 7, "ripple", False, "analog")) == {least}  # every copy failed at the least noise tried
+    yield "on a word of 19 steps. These are the medians at $L = 7$"
+    yield f"| plain | {power(plain[0])} | none that we tried |"
+    yield medians("token feedback", False, "token")
+    yield medians("restoring layers", True, "analog")
+    yield f"(the quartiles are {power(plain[1])} and {power(plain[2])})"
     best, low, high = star(rows, 7, "lookahead", True, "analog")
-    yield (
-        f"At $L = 7$ the restored lookahead network tolerates $\\sigma^*$ = {power(best)} (quartiles {power(low)} and "
-        f"{power(high)})"
-    )
-    yield f"the restored ripple network {power(star(rows, 7, 'ripple', True, 'analog')[0])}"
-    tokens = [power(star(rows, 7, adder, False, "token")[0]) for adder in ("lookahead", "ripple")]
-    yield f"token feedback without restoring {tokens[0]} and {tokens[1]}"
-    middle, low, high = star(rows, 7, "lookahead", False, "analog")
-    yield (
-        f"The plain lookahead network tolerates {power(middle)} (quartiles {power(low)} and {power(high)}), over only "
-        f"19 steps"
-    )
-    yield f"between $L = 7$ and $L = 17$ it falls from {power(best)} to {power(star(rows, 17, 'lookahead', True, 'analog')[0])}"
+    yield f"For the restored one the quartiles are {power(low)} and {power(high)}."
+    wide = star(rows, 17, "lookahead", True, "analog")[0]
+    yield f"$\\sigma^*$ falls from {power(best)} at $L = 7$ to {power(wide)} at $L = 17$"
     slopes = [slope(rows, adder=adder, restoring=False, feedback="token") for adder in ("lookahead", "ripple")]
-    yield f"a power law fits with the exponent ${slopes[0]:.1f}$ for lookahead and ${slopes[1]:.1f}$ for ripple"
+    yield f"a power law fits, with the exponent ${slopes[0]:.1f}$ for lookahead and ${slopes[1]:.1f}$ for ripple"
 
 
 def kappa(rows):
@@ -87,12 +98,12 @@ def kappa(rows):
     numbers = sorted({row["kappa"] for row in select(rows, measure="exact")})
     plain = [step(number, False, "analog") for number in numbers]
     first = min(number for number, found in zip(numbers, plain, strict=True) if found is None)
-    yield f"The plain network does all 81 steps from $\\kappa = {first}$ on; at $\\kappa = 10$ it fails at step {plain[numbers.index(10)]} and at $\\kappa = 20$ at step {plain[numbers.index(20)]}."
+    yield f"The plain network completes all 81 steps from $\\kappa = {first}$ on; at $\\kappa = 10$ it fails at step {plain[numbers.index(10)]} and at $\\kappa = 20$ at step {plain[numbers.index(20)]}."
     least = {
         kind: min(number for number in numbers if step(number, *kind) is None)
         for kind in ((True, "analog"), (False, "token"))
     }
-    yield f"With restoring layers $\\kappa = {least[True, 'analog']}$ is enough, with token feedback $\\kappa = {least[False, 'token']}$."
+    yield f"With restoring layers $\\kappa = {least[True, 'analog']}$ is enough, and with token feedback $\\kappa = {least[False, 'token']}$ is."
     noisy = [spread(select(rows, measure="noisy", kappa=k, restoring=True))[0] for k in (20, 1000, 100_000)]
     assert len({power(sigma) for sigma in noisy}) == 1
     yield f"$\\sigma^*$ of the restored network is {power(noisy[0])} for $\\kappa$ = 20, 1,000 and 100,000 alike"
@@ -107,9 +118,14 @@ def damage(rows):
     assert all(row["survive"] for row in kinds)
     eight = select(rows, damage="round", level="int8")
     four = select(rows, damage="round", level="int4")
-    yield f"All {len(kinds)} kinds of network survive bfloat16, in which their weights are exact; int8 leaves {sum(r['survive'] for r in eight)} of {len(eight)} alive, int4 {sum(r['survive'] for r in four)}, and ternary weights none."
+    ternary = select(rows, damage="round", level="ternary")
+    (dead,) = (row for row in eight if not row["survive"])
+    assert (dead["adder"], dead["restoring"], dead["feedback"]) == ("lookahead", False, "analog")
+    alive = [sum(row["survive"] for row in rows) for rows in (eight, four, ternary)]
+    yield f"All {len(kinds)} kinds of network (two adders, with restoring layers or without, analog or token feedback) survive bfloat16"
+    yield f"With int8, {alive[0]} of {len(eight)} survive, all but the plain lookahead network with analog feedback; with int4, {alive[1]} do, and with ternary weights, {alive[2]}."
     prune = [of("prune", level, restoring=restoring)["survive"] for restoring in (False, True) for level in (0.001,)]
-    yield f"Pruning the smallest thousandth of the weights that are not 0 leaves {prune[0]} of 20 plain copies right, and {prune[1]} of 20 restored ones."
+    yield f"If we prune the smallest thousandth of the weights that are not 0, {prune[0]} of 20 plain copies are right, and {prune[1]} of 20 restored ones."
     flips = [of("flip", 1, restoring=restoring) for restoring in (False, True)]
     yield f"One flipped sign leaves {flips[0]['survive']} of {flips[0]['copies']} plain copies right on this word, and {flips[1]['survive']} of {flips[1]['copies']} restored ones."
 
@@ -127,10 +143,12 @@ def training(rows):
         (row,) = select(rows, step=step, **kind)
         return row
 
+    yield "train for 100 steps of Adam, and do this with three seeds"
+    yield "for how many of the 81 steps of the long word the run is right"
     one = at(1, sigma=0, loss="cross-entropy", optimizer="adam")
     yield f"One step of Adam on the cross-entropy moves the weights by {power(one['to_built'])}, and the analog run is right for {one['analog']} steps only; with token feedback it is right for {one['token']}."
     late = at(100, sigma=0, loss="cross-entropy", optimizer="adam")
-    yield f"After 100 steps it has moved by {late['to_built']:.2f}, and the two are right for {late['analog']} and {late['token']} steps."
+    yield f"After 100 steps the weights have moved by {late['to_built']:.2f}, and the two are right for {late['analog']} and {late['token']} steps."
     for sigma, name, feedback in ((1e-3, "10^{-3}", "analog"), (1e-2, "10^{-2}", "token")):
         first, last = (
             [at(k, sigma=sigma, seed=seed, loss="squares", optimizer="adam") for seed in range(3)] for k in (0, 100)
@@ -139,7 +157,7 @@ def training(rows):
             [sum(row[column] for row in rows) / 3 for rows in (first, last)] for column in ("value", "to_built")
         )
         steps = [", ".join(str(row[feedback]) for row in rows) for rows in (first, last)]
-        yield f"From noise of ${name}$ the loss falls from {power(loss[0])} to {power(loss[1])} on average over three seeds, while the distance to the built weights goes from {away[0]:.3f} to {away[1]:.3f} and the right steps of the {feedback} run from {steps[0]} to {steps[1]}."
+        yield f"| ${name}$ | {power(loss[0])} → {power(loss[1])} | {away[0]:.3f} → {away[1]:.3f} | {feedback}: {steps[0]} → {steps[1]} |"
 
 
 def shortcuts(rows):
@@ -153,13 +171,14 @@ def shortcuts(rows):
         yield f"All {row['words']} {what} are right, {row['all_wrong']} of {row['all_words']} words are wrong, and the shortest of them is `{row['first_wrong']}`."
     (row,) = select(rows, distribution="short", priced=True)
     assert (row["forgotten_used"], row["rules"] - row["used"], row["wrong"]) == (0, 1, 0)
-    yield f"On the {row['words']} words with at most two parentheses one rule is not used, `{row['forgotten']}`, and it is forgotten; {row['all_wrong']} of {row['all_words']} words are wrong, the shortest is `{row['first_wrong']}`."
+    yield f"On the {row['words']} words with at most two parentheses only one rule is not used, `{row['forgotten']}`, and it is forgotten; {row['all_wrong']} of {row['all_words']} words are wrong, and the shortest is `{row['first_wrong']}`."
     (row,) = select(rows, distribution="no )", priced=True)
     assert row["forgotten_used"] == 0
     assert len(row["forgotten"].split("; ")) == row["rules"] - row["used"]
     yield f"Without `)` {row['used']} rules are used and the other {row['rules'] - row['used']} forgotten, but training did not settle: {row['wrong']} of its own {row['words']} words are wrong in the end."
     (row,) = select(rows, distribution="all", priced=True)
-    yield f"With the same price and all {row['words']} words with at most three parentheses no rule is forgotten, and still {row['wrong']} of them and {row['all_wrong']} of {row['all_words']} words go wrong"
+    yield f"The {row['rules']} rules, each named by its state and symbol."
+    yield f"with the same price and all {row['words']} words with at most three parentheses no rule is forgotten, and still {row['wrong']} of them and {row['all_wrong']} of {row['all_words']} words go wrong"
 
 
 SENTENCES = {
