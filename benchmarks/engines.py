@@ -91,7 +91,7 @@ def engines() -> list[Row]:
             Row(f"steps per second, native / interpreter, {name}", machines[name][1] / machines[name][0], at_least=n)
             for name, n in at_least.items()
         ),
-        Row(f"tape-steps per second, {BATCH} tapes in a batch / interpreter", batch[-1][1] / interpreter, at_least=6.0),
+        Row(f"tape-steps a second, {BATCH} tapes in a batch / interpreter", batch[-1][1] / interpreter, at_least=15.0),
         Row("a native step at t = 10,000,000 / at t = 1,000,000",
             time_of["native"][10**7] / time_of["native"][10**6], at_most=1.25),
         Row("recomputing all columns / an indexed step, at t = 1,000", recomputing, at_least=1_000),
@@ -244,13 +244,15 @@ def _cold() -> dict[str, float]:
 
 
 def _batch(network: torch.nn.Module) -> list[list[float]]:
-    """Tape-steps a second on one thread: runs at once, and all together."""
-    found = []
-    for n in (1, 2, 16, BATCH):
+    """Tape-steps a second on one thread: runs at once, and all together. That of the largest batch is the best of 3,
+    for which there is code already.
+    """
+    found, steps = [], 5_000_000
+    for n in (1, 2, 16, BATCH, BATCH, BATCH):
         begun = time.process_time()
-        run_batch(network, [""] * n, 1_000_000, threads=1)
-        found.append([n, n * 1_000_000 / (time.process_time() - begun)])
-    return found
+        run_batch(network, [""] * n, steps, threads=1)
+        found.append([n, n * steps / (time.process_time() - begun)])
+    return [*found[:3], max(found[3:])]
 
 
 def _compile(machine: TuringMachine) -> list[list[float]]:

@@ -5,6 +5,7 @@ changed weights, at the edges, and for many tapes.
 import itertools
 import subprocess
 import sys
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -16,6 +17,7 @@ from ways import lookahead as compiled
 import turing
 from paper import BALANCED
 from turing.engine import Native, Program, Refusal, Stacks, generated, run_batch
+from turing.engine.together import Job, work
 from turing.machine import TuringMachine
 from turing.ss import SS95
 from turing.wcm import WCM21
@@ -223,6 +225,101 @@ def test_a_batch_of_any_number_of_words_ends_as_its_words_do_one_by_one():
         assert run_batch(net, words[:number]) == expected
         assert run_batch(net, words[:number], threads=1) == expected
         assert net.run_batch(words[:number], engine="native") == expected
+
+
+def end_of(run: Native) -> tuple:
+    """How a run ended, and all that can be seen of it."""
+    found = run.standing()
+    order = found.positions.argsort()
+    cells = [found.positions, found.last, found.wrote.argmax(1), found.cells, found.marks]
+    parts = [found.column.tolist(), found.first.tolist(), *(part[order].tolist() for part in cells)]
+    return run.status, run.state, run.head, run.steps, sorted(run.tape().items()), repr(run.error), parts
+
+
+def same_together(net: WCM21, words: list, limit: int) -> int:
+    """Compare runs that go on together from their second step on with runs that are alone; how many steps they made
+    together.
+    """
+    program, found = Program(net), {}
+    if program.planes is None:
+        return 0
+
+    def end(job: Job, run: Native) -> None:
+        found[job.number] = end_of(run)
+
+    made = work(deque(Job(k, program, word, limit) for k, word in enumerate(words)), 64, end, first=1)
+    for k, word in enumerate(words):
+        alone = Native(program, word, guarded=True)
+        alone.advance(limit)
+        assert found[k] == end_of(alone), f"word {k}, {word}"
+    return made
+
+
+def machines_together(number: int, seed: int) -> dict[str, int]:
+    draw, counts = Random(seed), {"machines": 0, "steps": 0}
+    for k in range(number):
+        machine, word = machine_at_random(draw)
+        T = draw.choice((60, 300))
+        net = compiled(machine, T, (torch.float32, torch.float64)[k % 2], bits=max((T - 1).bit_length(), 9))
+        words = [[draw.choice(machine.symbols) for _ in range(draw.randint(0, 9))] for _ in range(70)]
+        counts["steps"] += same_together(net, [word, [], *words], T)
+        counts["machines"] += 1
+    return counts
+
+
+def changed_together(number: int, seed: int) -> dict[str, int]:
+    draw, counts = Random(seed), {"networks": 0, "together": 0, "steps": 0}
+    words = ["B" + "".join(word) + "E" for n in range(6) for word in itertools.product("()", repeat=n)]
+    for _ in range(number):
+        net = compiled(BALANCED, 64)
+        changed(net, draw)
+        made = same_together(net, words, 64)
+        counts["networks"] += 1
+        counts["together"] += made > 0
+        counts["steps"] += made
+    return counts
+
+
+def test_runs_of_3_random_machines_that_go_on_together_are_those_that_go_on_alone():
+    counts = machines_together(3, 3)
+    assert counts["steps"] >= 3_000
+
+
+def test_runs_with_changed_weights_that_go_on_together_are_those_that_go_on_alone():
+    counts = changed_together(3, 2)
+    assert counts["together"] >= 1
+
+
+@pytest.mark.parametrize(("bits", "move"), [(15, 1), (16, 1), (17, -1), (64, 1)])
+def test_a_run_that_leaves_the_window_of_those_that_go_on_together_goes_on_alone(bits, move):
+    net = compiled(walker(move), 17_000, bits=bits)
+    made = same_together(net, ["a" * k for k in range(9)], 17_000)
+    assert 9 * 16_000 < made < 9 * 16_500
+
+
+@slow
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_runs_of_100_machines_and_100_networks_with_changed_weights_are_the_same_together(seed):
+    machines, networks = machines_together(25, seed), changed_together(25, seed)
+    print(machines, networks)
+    assert machines["steps"] >= 25_000
+    assert networks["together"] >= 8
+
+
+def test_long_runs_of_a_batch_end_as_the_machine_does():
+    """They are refilled from the queue, and go on alone when few are left."""
+    walks = {("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "1", 1), ("B", "0"): ("A", "1", -1)}
+    counter = {("A", "a"): ("A", "a", 1), ("A", "0"): ("B", "b", -1), ("A", "b"): ("C", "0", -1)}
+    counter |= {("B", "a"): ("B", "a", -1), ("B", "b"): ("A", "a", 1), ("B", "0"): ("A", "a", 1)}
+    counter |= {("C", "0"): ("D", "0", 0)}
+    for machine, words, limit in (
+        (zoo["bb5"], ["1" * k for k in range(66)], 110_000),
+        (TuringMachine(walks, "A", {"H"}, "0"), ["1" * k for k in range(9)], 104_000),
+        (TuringMachine(counter, "A", {"D"}, "0"), ["a" * k for k in range(9)], 120_000),
+    ):
+        net = compiled(machine, limit)
+        expected = [machine.run(word, limit) for word in words]
+        assert run_batch(net, words, threads=1) == expected
 
 
 def test_a_sweep_of_machines_takes_any_executor():

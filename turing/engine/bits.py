@@ -146,7 +146,7 @@ def bit_layers(modules: Sequence[ir.Module], tables: Tables) -> Iterator[tuple[s
 
 
 def _layer(part: ir.Layer, tables: Tables) -> BitLayer:
-    W, b = _integers(part.weight), _integers(part.bias)
+    W, b = integers(part.weight), integers(part.bias)
     if (part.inputs.width, part.outputs.width) != (W.shape[1], W.shape[0]):
         raise Unfit(f"{part.name} has no names for its places")
     layer = BitLayer(part.name, part.relu, words_of(part.inputs), [])
@@ -259,7 +259,7 @@ def _check_sums(name: str, word: Word) -> None:
         raise Unfit(f"a sum of {name}, in {word.fits.name}, may be more than {LARGEST}")
 
 
-def _integers(numbers: ir.Numbers) -> np.ndarray:
+def integers(numbers: ir.Numbers) -> np.ndarray:
     values = numbers.values.cpu().numpy()
     for index in np.argwhere(~((values % 1 == 0) & (np.abs(values) <= LARGEST))).tolist():
         raise Unfit(f"{numbers.name}{index} is {digits(values[tuple(index)])}, and not an integer up to {LARGEST}")

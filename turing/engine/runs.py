@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
@@ -27,6 +28,7 @@ from turing.engine.indexed import Indexed
 from turing.engine.native import JAMMED, Native, Program
 from turing.engine.stacks import CONSTRUCTIONS as STACKS
 from turing.engine.stacks import Stacks
+from turing.engine.together import FEW, Job, work
 from turing.machine import Configuration, Run
 from turing.progress import bar, ctrl_c
 from turing.wcm import WCM21
@@ -34,7 +36,6 @@ from turing.wcm import WCM21
 __all__ = ["IndexedEngine", "NativeEngine", "run_batch"]
 
 INTERVAL = 0.1  # seconds between two looks at Ctrl-C
-CHUNK, FEW = 5_000_000, 1_000  # steps between them in a batch, in code and by the index
 PAUSE = 60  # seconds between checkpoints
 
 
@@ -290,25 +291,27 @@ def run_batch(
             with _of_batch(number):
                 found.append(job.result())
         return found
-    workers = os.cpu_count() if threads is None else arguments.integer("threads", threads, 1)
+    workers = (os.cpu_count() or 1) if threads is None else arguments.integer("threads", threads, 1)
     programs = [Program(network) for network in networks] * (len(words) if single else 1)
-    limits, runs = [program.network._limit(max_steps) for program in programs], []
+    limits = [program.network._limit(max_steps) for program in programs]
     for number, (program, word) in enumerate(zip(programs, words, strict=True)):
         with _of_batch(number):
-            runs.append(Native(program, word, guarded=True))
+            Reader(program.network, word)  # refuses a word that is too long, before anything runs
+    queue: deque[Job] = deque(map(Job, range(len(words)), programs, words, limits))
+    ends: list[Run | ArithmeticError] = [ArithmeticError("This run was not made.")] * len(words)
+
+    def end(job: Job, native: Native) -> None:
+        ends[job.number] = native.error or _ended(native, job.limit, NativeEngine())
+
+    most = -(-len(words) // workers) if single else 1
     with ctrl_c() as pressed, ThreadPoolExecutor(workers) as pool:
-        list(pool.map(partial(_advance, pressed), runs, limits))
-    for number, native in enumerate(runs):
-        with _of_batch(number):
-            native.raise_if_failed()
-    return [_ended(native, limit, NativeEngine()) for native, limit in zip(runs, limits, strict=True)]
-
-
-def _advance(pressed: list[int], native: Native, limit: int) -> None:
-    """To the end of a run, or as far as it comes before Ctrl-C."""
-    running = True
-    while running and native.steps < limit and not pressed:
-        running = native.advance(min(CHUNK if native.slow is None else FEW, limit - native.steps))
+        for worker in [pool.submit(work, queue, most, end, pressed) for _ in range(workers)]:
+            worker.result()
+    for number, run in enumerate(ends):
+        if isinstance(run, ArithmeticError):
+            with _of_batch(number):
+                raise run
+    return ends  # type: ignore[return-value]  # all are runs
 
 
 def _ended(native: Native, limit: int, engine: IndexedEngine) -> Run:
