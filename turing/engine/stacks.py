@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 from turing.construction import Reader, State, at_step
@@ -121,6 +121,16 @@ class _Layer:
         return found, values
 
 
+_Line = tuple[int, "list[int] | None", int, int]  # weights of the number and of the tops, what is added, and over what
+
+
+def _line(weight: int, tops: list[int], added: int, over: int) -> _Line:
+    """In lowest terms."""
+    common = gcd(weight, *tops, added, over)
+    by = [top // common for top in tops] if any(tops) else None
+    return weight // common, by, added // common, over // common
+
+
 class _Four:
     """The four layers in one function, for a column with one state and a number for each of two stacks.
 
@@ -151,8 +161,9 @@ class _Four:
         )
         if not self.fits:
             return
-        self.tops = [(k % 2, (F4.weights[place][q[k % 2]], F4.biases[place])) for k, place in enumerate(tops)]
-        self.over = F4.over, F2.over, F1.over
+        of_tops = [(F4.weights[place][q[k % 2]], F4.biases[place]) for k, place in enumerate(tops)]
+        self.tops = [(*of_tops[k], *of_tops[k + 2]) for k in range(2)]  # of each stack: its top is 1; it has one
+        self.over = F4.over
         only = sum(1 << F3.size * r + F3.size - 1 for r in rules)
         self.find = [F3.begin + F3.adds[place] for place in seen.st], [F3.adds[place] for place in tops], only, F3.shift
         self.count = len(rules)
@@ -160,29 +171,42 @@ class _Four:
         self.lead = [F2.begin + F2.adds[r] for r in rules], only, F2.shift, applied.st.start
         of_q = [F2.weights[line].get(detected.q[k // 4], 0) for k, line in enumerate(lines)]
         tops_of = [[F2.weights[line].get(place, 0) for place in passed[2:]] for line in lines]
-        by_top = [each if any(each) else None for each in tops_of]
-        by_rule = [[F2.biases[line] + F2.weights[line].get(r, 0) for line in lines] for r in rules]
         most = [max(w, 0) + sum(max(top, 0) for top in each) for w, each in zip(of_q, tops_of, strict=True)]
-        summed = [F1.weights[q[k // 4]].get(line, 0) for k, line in enumerate(lines)]
-        every = [list(zip(of_q, by_top, row, summed, most, strict=True)) for row in by_rule]
-        self.lines = [(row[:4], row[4:]) for row in every]
-        self.sums = [F1.biases[place] for place in q]
+        summed = [F1.weights[q[k // 4]].get(line, 0) == F1.over for k, line in enumerate(lines)]
+        self.lines: list[tuple[list[_Line], list[_Line]]] = []  # by rule, of each stack
+        for r in rules:
+            sums = [F2.biases[line] + F2.weights[line].get(r, 0) for line in lines]
+            # The number is less than 1 and the tops are at most 1: a line whose sum cannot be more than 0 is 0.
+            live = [k for k, s in enumerate(sums) if s + most[k] > 0]
+            every = [(k, _line(of_q[k], tops_of[k], sums[k], F2.over)) for k in live]
+            self.lines.append(([line for k, line in every if k < 4], [line for k, line in every if k >= 4]))
+            self.fits &= all(summed[k] for k in live)
+        self.fits &= not any(F1.biases[place] for place in q)
         self.base = F4.base
 
     def __call__(self, state: int, numbers: list[Number]) -> tuple[int, int, list[Number]] | None:
         """From the place of the state and the two numbers to the rule, the next state and the next numbers."""
-        over, widened, summed = self.over
-        bits = []
-        for k, (weight, bias) in self.tops:
-            n, u = numbers[k]
-            t = weight * n + bias * u
-            if t <= 0:
-                bits.append(0)
-            elif t >= u * over:
-                bits.append(1)
-            else:
-                return None
-        o0, o1, s0, s1 = bits
+        (n, u), (m, v) = numbers
+        one, bias, some, least = self.tops[0]
+        most = self.over * u
+        if (t := one * n + bias * u) <= 0:
+            o0 = False
+        elif not (o0 := t >= most):
+            return None
+        if (t := some * n + least * u) <= 0:
+            s0 = False
+        elif not (s0 := t >= most):
+            return None
+        one, bias, some, least = self.tops[1]
+        most = self.over * v
+        if (t := one * m + bias * v) <= 0:
+            o1 = False
+        elif not (o1 := t >= most):
+            return None
+        if (t := some * m + least * v) <= 0:
+            s1 = False
+        elif not (s1 := t >= most):
+            return None
         totals, (a0, a1, a2, a3), only, shift = self.find
         total = totals[state]
         if o0:
@@ -204,23 +228,19 @@ class _Four:
         if after < 0 or fired != 1 << after:
             return None
         found, base = [], self.base
-        for (n, u), bias, lines in zip(numbers, self.sums, self.lines[rule], strict=True):
-            top, unit = bias, 0
-            for weight, by, s, factor, most in lines:
-                if s + most <= 0:
-                    continue  # the number is less than 1, and the tops are at most 1
+        for (n, u), lines in zip(numbers, self.lines[rule], strict=True):
+            top, unit = 0, 0
+            for weight, by, s, over in lines:
                 if by:
                     s += o0 * by[0] + o1 * by[1] + s0 * by[2] + s1 * by[3]
                 t = s * u + weight * n
                 if t <= 0:
                     continue
-                if unit or t > u * widened or factor != summed or top:
+                if unit or t >= u * over:
                     return None  # two stacks at once, or one that is clamped
-                top, unit = t, u * widened
-            while unit > 1 and not (top % base or unit % base):
+                top, unit = t, u * over
+            while not (top % base or unit % base) and unit:
                 top, unit = top // base, unit // base
-            if top >= unit > 0 or (top and not unit):
-                return None
             found.append((top, unit or 1))
         return rule, (after >> shift) - start, found
 
@@ -256,15 +276,17 @@ class Stacks:
         self.now, self.passes = of(network.initial(word)), 0
 
     def _rule(self, target: str | None, operations: Sequence[str], tops: Sequence[str | None]) -> tuple[Any, ...]:
-        """A rule for :meth:`_quickly`: what is pushed on each stack ("" for nothing, None where it is popped), and
-        which bits, each with the move that a push on its side means.
+        """A rule for :meth:`_quickly`: its target, and the state and symbol of the machine that this means, if it does;
+        what is pushed on each stack ("" for nothing, None where it is popped); the tops that the rule is for; and which
+        bits are pushed, each with the move that a push on its side means.
         """
         symbols, pushes = self.stacks.machine.symbols, []
         for number, operation in enumerate(operations):
             if operation.startswith("push"):
                 pushes.append((int(operation[-1]), 1 - 2 * number))
         acts = {"pop": None, "noop": ""} | {f"push{bit}": symbol for bit, symbol in enumerate(symbols)}
-        return target, [acts[operation] for operation in operations], tuple(tops), pushes
+        meaning = self.two.control.get(target)  # type: ignore[arg-type]  # None if the rule has no target
+        return target, meaning, *(acts[operation] for operation in operations), *tops, pushes
 
     def step(self, now: Vector) -> dict[str, Vector]:
         """Every vector of a pass from a column on, by the name of the layer that it leaves."""
@@ -311,40 +333,43 @@ class Stacks:
         q, start, guard = list(network.layout.q), network.layout.st.start, notes["guard"]
         if four is None or len(ones) != 1 or not {*numbers} <= {*q}:
             return 0
-        state, stacks = ones[0] - start, guard.stacks
+        state = ones[0] - start
         pair, made, now = [numbers.get(place, (0, 1)) for place in q], 0, reader.now
         step, cells, head, name, blank = now.step, now.cells, now.head, now.state, network.machine.blank
-        rules, control, halting = self.rules, two.control, network.machine.halting
+        rules, halting = self.rules, network.machine.halting
+        left, right = guard.stacks
         pushed, move, k = notes["pushed"], notes["move"], two.k
         held_by = guard.state
         while step < end and name not in halting:
             found = four(state, pair)
             if found is None:
                 break
-            target, operations, tops, pushes = rules[found[0]]
-            left, right = stacks
-            if tops != ((left[-1] if left else None), (right[-1] if right else None)):
+            rule, after, numbers_after = found
+            target, meaning, act, other_act, top, other_top, pushes = rules[rule]
+            if (left[-1] if left else None) != top or (right[-1] if right else None) != other_top:
                 break
             new, side = pushed, move
             for bit, to in pushes:
                 new, side = [*new, bit], to
-            ends = target in control or len(new) >= k
-            if ends:
-                state_name, symbol = control.get(target, ("", ""))
-                written = two.symbol.get(tuple(reversed(new))) if new else symbol
-                there = head + side
-                if not state_name or written is None:
+            if meaning or len(new) >= k:
+                if not meaning:
                     break
-                if symbol != (written if side == 0 else cells.get(there, blank)):
+                state_name, symbol = meaning
+                written = two.symbol.get(tuple(new[::-1])) if new else symbol
+                there = head + side
+                if written is None or symbol != (cells.get(there, blank) if side else written):
                     break
                 cells[head] = written
                 head, name, step, new, side = there, state_name, step + 1, [], 0
-            for stack, symbol in zip(stacks, operations, strict=True):
-                if symbol:
-                    stack.append(symbol)
-                elif symbol is None and stack:
-                    stack.pop()
-            _, state, pair = found
+            if act:
+                left.append(act)
+            elif act is None and left:
+                left.pop()
+            if other_act:
+                right.append(other_act)
+            elif other_act is None and right:
+                right.pop()
+            state, pair = after, numbers_after
             pushed, move, held_by, made = new, side, target, made + 1
         notes["pushed"], notes["move"], guard.state, guard.step = pushed, move, held_by, step + 1
         reader.now = Configuration(step, name, head, cells, blank)
