@@ -62,12 +62,15 @@ export class Record {
   }
   /** Room for a chunk that begins with this tape; the one that was not used for the longest time goes. */
   #open(number, tape) {
-    const [states, reads, writes] = [0, 1, 2].map(() => new Uint16Array(CHUNK));
-    const chunk = { states, heads: new Int32Array(CHUNK), reads, writes, tape };
-    for (const other of this.chunks.keys()) {
+    let chunk = null;
+    for (const [other, old] of this.chunks) {
       if (this.chunks.size < this.maxChunks) break;
-      if (other !== this.known >> 16 && other !== this.pinned) this.chunks.delete(other);
+      if (other === this.known >> 16 || other === this.pinned) continue;
+      this.chunks.delete(other);
+      chunk = old; // its arrays are used again: to allocate them takes longer than to fill them
     }
+    const [states, reads, writes] = chunk ? [] : [0, 1, 2].map(() => new Uint16Array(CHUNK));
+    chunk = chunk ? { ...chunk, tape } : { states, heads: new Int32Array(CHUNK), reads, writes, tape };
     this.chunks.set(number, chunk);
     return chunk;
   }

@@ -130,9 +130,14 @@ function readsOf({ session, module }) {
   return { pairs, onWord, says };
 }
 
+const mixed = { key: "", colours: null }; // to read pixels back takes long
+
 /** The colours of the blank and the other symbols, of the head, and of a symbol in whose row of many steps the head was. */
 function coloursOf(n, pen, colour, strength) {
-  return Uint32Array.from(range(2 * n + 1), (m) => {
+  const key = [...["ground", "ink", "sym"].map(colour), n, strength(1)].join();
+  if (key === mixed.key) return mixed.colours;
+  mixed.key = key;
+  return mixed.colours = Uint32Array.from(range(2 * n + 1), (m) => {
     const k = m > n ? m - n - 1 : m, layers = [["ground", 1], [k === n ? "ink" : k ? "sym" : "ground", k && k < n ? strength(k) : 1]];
     if (m > n) layers.push(["ink", WAS_HERE]);
     for (const [name, alpha] of layers) {
@@ -181,8 +186,9 @@ function paintRun(session, canvas, frame, sizes, style) {
   const { clientWidth: width, scrollLeft } = frame, colour = (name) => style.getPropertyValue(`--${name}`);
   const ratio = window.devicePixelRatio || 1, gutter = Math.round(sizes.gutter * ratio);
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
-  Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
-  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const pen = canvas.getContext("2d", { willReadFrequently: true }), size = [width, height].map((n) => Math.round(n * ratio));
+  if (canvas.width === size[0] && canvas.height === size[1]) pen.clearRect(0, 0, ...size);
+  else [canvas.width, canvas.height] = size; // takes a new piece of memory
   const spelled = tall >= 14 && wide >= 10 && isSingle(machine), n = machine.symbols.length, letters = [];
   const colours = coloursOf(n, pen, colour, (k) => (spelled ? 0.14 : 0.85 - (0.55 * (k - 1)) / Math.max(1, n - 2)));
   const across = clamp(Math.ceil(((hi - lo + 1) * wide - scrollLeft) * ratio), 1, Math.max(1, canvas.width - gutter));

@@ -77,6 +77,7 @@ export default {
     const status = h("p", { class: "status" }), mark = h("p", { class: "agreement" }), says = live("says");
     const root = widget("lab", "A Turing machine as a transformer", { tabindex: 0 });
     let tape, timer = 0, waiting = 0, drawn = 0, reason = "", hashing = 0, hashed = 0, written = "", wasAt = null, pace = 2;
+    let isPictureTurn = false;
 
     const session = new Session(redraw), go = (step) => (stop(), (pace = 2), session.go(step));
     const lab = {
@@ -217,7 +218,8 @@ export default {
         status: standing, step, state: now.state, ones: cells.filled, engine, rate: Math.round(rate),
         mark: !session.mark ? "off" : session.mark.good ? "good" : "bad",
       });
-      drawTape(now, undefined, time);
+      isPictureTurn = isRunning() && !why && !isPictureTurn; // while it runs, tape and picture in turn: both take long
+      if (!isPictureTurn) drawTape(now, undefined, time);
       status.replaceChildren(h("span", {}, `step ${big(step)}`),
         h("span", {}, "state ", h("span", { class: "q" }, short(now.state))), h("b", {}, text));
       write(mark, agrees);
@@ -231,8 +233,8 @@ export default {
       proof.draw();
       strip.draw(why);
       if (!session.busy || time) diagram.draw(time);
-      if (isRunning()) requestAnimationFrame(() => spaceTime.draw(why, 0)); // a frame of its own keeps both short
-      else spaceTime.draw(why, wasAt.time); // what attention reads comes a little later
+      if (isRunning() && (isPictureTurn || why)) spaceTime.draw(why, 0);
+      else if (!isRunning()) spaceTime.draw(why, wasAt.time); // what attention reads comes a little later
       for (const panel of [...modulePanels, ...panels]) panel.draw(why);
       if (linked && !busy) remember();
     }
