@@ -19,7 +19,8 @@ from benchmarks.decompiler import decompiler
 from benchmarks.engines import engines
 from benchmarks.first_page import first_page
 from benchmarks.lab import lab
-from benchmarks.row import Row, seconds
+from benchmarks.row import RATES, Row, seconds
+from benchmarks.summary import draw, table
 from turing.engine import History
 from turing.formats import FormatError
 from turing.ss import StackNetwork
@@ -190,6 +191,9 @@ def recurrent() -> list[Row]:
                 raise AssertionError(f"{construction} with {engine} should do what BB(5) does.")
             times.append(time.thread_time() - begun)
         print(f"        {construction}, exact, native: {steps / times[1]:>9,.0f} micro-steps per second")
+        layers = "four layers" if construction == "ss95" else "one layer"
+        for kind, took in zip(("plain", "native"), times, strict=True):
+            RATES[f"SS95 exact, {layers}, {kind}"] = steps / took
         name = f"plain exact evaluation of {construction} / native, BB(5), {steps:,} steps"
         rows.append(Row(name, times[0] / times[1], at_least=at_least))
     for version in (FOUR, ONE):
@@ -231,6 +235,8 @@ def main() -> int:
         *lab(),
         *first_page(),
     ]
+    print(table(RATES))
+    draw(RATES)
     for row in rows:
         print(row)
     missed = sum(not row.met for row in rows)

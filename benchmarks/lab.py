@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 import turing
-from benchmarks.row import Row
+from benchmarks.row import RATES, Row
 from turing.widgets import Lab
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
@@ -61,6 +61,7 @@ def lab() -> list[Row]:
         seconds, longest = map(min, zip(*(to_the_halt(browser, Path(folder), "bb2x4") for _ in range(2)), strict=True))
         halted, _ = to_the_halt(browser, Path(folder), "bb5")
         browser.close()
+    RATES["WCM21 in the page, with the interpreter beside it"] = STEPS["bb5"][0] / halted
     return [
         Row("million steps per second of BB(2,4) in the page", STEPS["bb2x4"][0] / seconds / 1e6, at_least=3),
         Row("the longest frame of the page meanwhile, in milliseconds", longest, at_most=50),

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+RATES: dict[str, float] = {}  # steps a second of BB(5), of all that was measured
+
 
 @dataclass(frozen=True)
 class Row:

@@ -130,6 +130,7 @@ class Planes:
             if self.fixed.pop(place, 1):
                 raise Unfit("the number of the step is not the only thing that comes to pos1")
         self.code, self.wrong = Logic(), 0
+        self.single: set[tuple[Value | bool, ...]] = set()  # what was seen to
         self.text = self._text()
 
     # Layers.
@@ -215,6 +216,9 @@ class Planes:
 
     def _one(self, values: list[Value], exactly: bool = False) -> None:
         """Note as wrong the tapes where more than one is 1, or none where exactly one should be."""
+        if (key := (*values, exactly)) in self.single:
+            return
+        self.single.add(key)
         one, two = self.code.two(values)
         self.wrong = self.code.either(self.wrong, two)
         if exactly:

@@ -26,7 +26,7 @@ ACTIVE, STOPPED, HALTED, CLOCK, CELLS = range(5)
 OWN, ASKED, WRITTEN, FOUND, FIRST = 8, 24, 40, 104, 168
 CELL = 16  # bytes of a cell: when it was last visited, and its symbols
 CHUNK, FEW = 5_000_000, 1_000  # steps between two looks at Ctrl-C, in code and by the index
-ALONE = 100_000  # steps that a run makes by itself first: until then, going on together does not pay
+ALONE = 20_000  # steps that a run makes by itself first: until then, going on together does not pay
 FEWEST = 8  # runs for which it pays
 
 
