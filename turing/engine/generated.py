@@ -372,10 +372,10 @@ class Tape:
 
 
 class Maker:
-    """Makes the code of a step for some tapes side by side. ``recording`` notes every vector, and reads nothing."""
+    """Makes the code of a step. ``recording`` notes every vector, and reads nothing."""
 
-    def __init__(self, program: BitProgram, tapes: int, recording: bool):
-        self.program, self.recording, self.tapes = program, recording, tapes
+    def __init__(self, program: BitProgram, recording: bool):
+        self.program, self.recording = program, recording
         self.bits, self.symbols, self.stride, self.mask = program.bits, program.symbols, program.stride, program.mask
         self.sums: dict[tuple[str, int], list[str]] = {}
         self.olds: dict[tuple[str, int, int], Value] = {}
@@ -384,10 +384,9 @@ class Maker:
         self.code = Code()
 
     def text(self) -> str:
-        """The whole of it: a function of the rows of the tapes and of how many steps to make."""
-        code, program = self.code, self.program
-        rows = [code.at("%rows", k * program.row_size) for k in range(self.tapes)]
-        tapes = [Tape(code, row, self) for row in rows]
+        """The whole of it: a function of the row of the tape and of how many steps to make."""
+        code = self.code
+        tape = Tape(code, "%row", self)
         phis: list[tuple[str, str, Value, Value]] = []  # type, name, value at first, value from then on
 
         def carried(kind: str, first: Value) -> str:
@@ -395,33 +394,32 @@ class Maker:
             return phis[-1][1]
 
         left = carried("i64", "%steps")
-        before = [self._carried(tape, carried) for tape in tapes]
+        before = self._carried(tape, carried)
         begin = len(code.lines)
         code.label("step")
         at_begin = len(code.lines)
-        self._first_half(tapes, before)
-        code.do(f"br i1 {self._any(tapes)}, label %leave, label %heads")
+        self._first_half(tape, before)
+        code.do(f"br i1 {self._any(tape)}, label %leave, label %heads")
         code.label("heads")
-        halted = self._second_half(tapes, before, left)
-        code.do(f"br i1 {self._any(tapes)}, label %leave_late, label %commit")
+        halted = self._second_half(tape, before, left)
+        code.do(f"br i1 {self._any(tape)}, label %leave_late, label %commit")
         code.label("commit")
-        for tape in tapes:
-            for value, base, place in tape.commits:
-                code.store(value, base, place)
+        for value, base, place in tape.commits:
+            code.store(value, base, place)
         fewer = code.arith("sub", left, 1)
         over = code.test("eq", code.both(fewer, code.differ(code.all_if(halted), ONES)), 0)
         code.do(f"br i1 {over}, label %done, label %step")
-        after = [fewer, *(value for tape, then in zip(tapes, before, strict=True) for value in self._next(tape, then))]
+        after = [fewer, *self._next(tape)]
         lines = [
             f"  {name} = phi {kind} [ {_signed(first)}, %entry ], [ {_signed(now)}, %commit ]"
             for (kind, name, first, _), now in zip(phis, after, strict=True)
         ]
         code.lines[at_begin:at_begin] = lines
         code.lines.insert(begin, "  br label %step")
-        self._leave(tapes, before, fewer, left)
+        self._leave(tape, before, fewer, left)
         return (
             "declare i64 @llvm.cttz.i64(i64, i1)\ndeclare i64 @llvm.ctpop.i64(i64)\n"
-            f"define i64 @advance({POINTER} %rows, i64 %steps) {{\nentry:\n" + "\n".join(code.lines) + "\n}\n"
+            f"define i64 @advance({POINTER} %row, i64 %steps) {{\nentry:\n" + "\n".join(code.lines) + "\n}\n"
         )
 
     def _carried(self, tape: Tape, carried: Callable[[str, Value], str]) -> dict[str, Anything]:
@@ -452,7 +450,7 @@ class Maker:
                     self.olds[tape.row, number, place] = carried("i64", 0)
         return {"step": step, "head": head, "first": first, "column": column}
 
-    def _next(self, tape: Tape, before: dict[str, Anything]) -> list[Value]:
+    def _next(self, tape: Tape) -> list[Value]:
         """The same after a step, in the same order."""
         program = self.program
         found: list[Value] = [tape.new_step, tape.new_head, *tape.new_first]
@@ -463,57 +461,50 @@ class Maker:
                 found += [self.new_olds[tape.row, number, place] for place in range(len(layer.counted))]
         return found
 
-    def _first_half(self, tapes: list[Tape], before: list[dict[str, Anything]]) -> None:
+    def _first_half(self, tape: Tape, then: dict[str, Anything]) -> None:
         """To the heads: what comes to them has to be a number of this step, and positions in the window."""
         code, program = self.code, self.program
-        for tape, then in zip(tapes, before, strict=True):
-            stamp = program.part["pos1"][0]
-            if stamp in program.fixed:
-                then["column"][stamp] = code.both(then["step"], self.mask)
-            x, number, tape.vectors = list(then["column"]), 0, [list(then["column"])]
-            for _, layers in program.before:
-                x = tape.through(layers, x, number)
-                number += len(layers)
-                tape.vectors.append(x)
-            tape.x = x
-            tape.must(x[stamp], code.both(then["step"], self.mask))
-            for k in program.part["scr3"]:
-                tape.must(x[k], 0)
-            tape.own, tape.asked = (tape.place(x[program.part[name][0]]) for name in ("pos2", "pos3"))
-            for place in (tape.own, tape.asked):
-                tape.outside = code.either(tape.outside, code.flag(code.test("uge", place, tape.size)))
+        stamp = program.part["pos1"][0]
+        if stamp in program.fixed:
+            then["column"][stamp] = code.both(then["step"], self.mask)
+        x, number, tape.vectors = list(then["column"]), 0, [list(then["column"])]
+        for _, layers in program.before:
+            x = tape.through(layers, x, number)
+            number += len(layers)
+            tape.vectors.append(x)
+        tape.x = x
+        tape.must(x[stamp], code.both(then["step"], self.mask))
+        for k in program.part["scr3"]:
+            tape.must(x[k], 0)
+        tape.own, tape.asked = (tape.place(x[program.part[name][0]]) for name in ("pos2", "pos3"))
+        for place in (tape.own, tape.asked):
+            tape.outside = code.either(tape.outside, code.flag(code.test("uge", place, tape.size)))
 
-    def _any(self, tapes: list[Tape]) -> str:
-        anything: Value = 0
-        for tape in tapes:
-            anything = self.code.either(anything, self.code.either(tape.wrong, tape.outside))
-        return self.code.test("ne", anything, 0)
+    def _any(self, tape: Tape) -> str:
+        return self.code.test("ne", self.code.either(tape.wrong, tape.outside), 0)
 
-    def _second_half(self, tapes: list[Tape], before: list[dict[str, Anything]], left: str) -> Value:
+    def _second_half(self, tape: Tape, then: dict[str, Anything], left: str) -> Value:
         """The heads, by the index; the layers after them; and, unless recording, what the new column says."""
         code, program = self.code, self.program
-        halted: Value = 0
-        for tape, then in zip(tapes, before, strict=True):
-            tape.early, tape.wrong, tape.outside = (tape.wrong, tape.outside), 0, 0
-            self._heads(tape, then)
-            x, number = tape.x, sum(len(layers) for _, layers in program.before)
+        tape.early, tape.wrong, tape.outside = (tape.wrong, tape.outside), 0, 0
+        self._heads(tape, then)
+        x, number = tape.x, sum(len(layers) for _, layers in program.before)
+        tape.vectors.append(x)
+        for _, layers in program.after:
+            x = tape.through(layers, x, number)
+            number += len(layers)
             tape.vectors.append(x)
-            for _, layers in program.after:
-                x = tape.through(layers, x, number)
-                number += len(layers)
-                tape.vectors.append(x)
-            tape.new_step = code.arith("add", then["step"], 1)
-            stamp, beta = program.part["pos1"][0], code.both(tape.new_step, self.mask)
-            tape.wrong = code.either(tape.wrong, code.both(x[stamp], beta))
-            tape.column = [*x[:stamp], code.either(x[stamp], beta), *x[stamp + 1 :]]
-            if self.recording:
-                row = code.arith("mul", code.arith("sub", "%steps", left), program.recorded)
-                for k, value in enumerate(value for vector in tape.vectors for value in vector):
-                    code.store(value, tape.record, code.arith("add", row, k))
-                tape.new_head = then["head"]
-            else:
-                halted = code.either(halted, self._read(tape, then))
-        return halted
+        tape.new_step = code.arith("add", then["step"], 1)
+        stamp, beta = program.part["pos1"][0], code.both(tape.new_step, self.mask)
+        tape.wrong = code.either(tape.wrong, code.both(x[stamp], beta))
+        tape.column = [*x[:stamp], code.either(x[stamp], beta), *x[stamp + 1 :]]
+        if not self.recording:
+            return self._read(tape, then)
+        row = code.arith("mul", code.arith("sub", "%steps", left), program.recorded)
+        for k, value in enumerate(value for vector in tape.vectors for value in vector):
+            code.store(value, tape.record, code.arith("add", row, k))
+        tape.new_head = then["head"]
+        return 0
 
     def _heads(self, tape: Tape, then: dict[str, Anything]) -> None:
         code, part, n = self.code, self.program.part, self.symbols
@@ -569,38 +560,36 @@ class Maker:
             halted = code.either(halted, code.both(tape.column[place_], halting))
         return halted
 
-    def _leave(self, tapes: list[Tape], before: list[dict[str, Anything]], fewer: Value, left: str) -> None:
-        """Write back where each tape stands: before the step that was not made, or after the last one."""
-        code, program = self.code, self.program
+    def _leave(self, tape: Tape, then: dict[str, Anything], fewer: Value, left: str) -> None:
+        """Write back where the tape stands: before the step that was not made, or after the last one."""
+        code, program, row = self.code, self.program, tape.row
         for name in ("leave", "leave_late", "done"):
             code.label(name)
             code.known = {}
-            for k, (tape, then) in enumerate(zip(tapes, before, strict=True)):
-                row = code.at("%rows", k * program.row_size)
-                new = name == "done"
-                first = tape.new_first if new else then["first"]
-                column = tape.column if new else then["column"]
-                code.store(tape.new_step if new else then["step"], row, STEP)
-                code.store(tape.new_head if new else then["head"], row, HEAD)
-                for place, value in enumerate(first):
-                    code.store(value, row, WORDS + place)
-                for place, value in enumerate(column):
-                    code.store(value, row, program.column + place)
-                wrong, outside = tape.early if name == "leave" else (tape.wrong, tape.outside)
-                if not new:
-                    odd = code.both(code.all_if(wrong), ODD)
-                    code.store(code.either(odd, code.both(code.all_if(outside), WINDOW)), row, LEFT)
-            code.do(f"ret i64 {left if name != 'done' else fewer}")
+            new = name == "done"
+            first = tape.new_first if new else then["first"]
+            column = tape.column if new else then["column"]
+            code.store(tape.new_step if new else then["step"], row, STEP)
+            code.store(tape.new_head if new else then["head"], row, HEAD)
+            for place, value in enumerate(first):
+                code.store(value, row, WORDS + place)
+            for place, value in enumerate(column):
+                code.store(value, row, program.column + place)
+            wrong, outside = tape.early if name == "leave" else (tape.wrong, tape.outside)
+            if not new:
+                odd = code.both(code.all_if(wrong), ODD)
+                code.store(code.either(odd, code.both(code.all_if(outside), WINDOW)), row, LEFT)
+            code.do(f"ret i64 {fewer if new else left}")
 
 
-def text(program: BitProgram, tapes: int = 1, recording: bool = False) -> str:
-    """The code of a program as LLVM reads it, for so many tapes side by side."""
-    return Maker(program, tapes, recording).text()
+def text(program: BitProgram, recording: bool = False) -> str:
+    """The code of a program as LLVM reads it."""
+    return Maker(program, recording).text()
 
 
 @lru_cache(maxsize=64)
 def compiled(source: str) -> Callable[[int, int], int]:
-    """What a text does, as a function: of the address of the rows and the number of steps; how many are left."""
+    """What a text does, as a function: of an address and the number of steps; how many are left."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple().create_target_machine(

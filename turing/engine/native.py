@@ -90,16 +90,16 @@ class Program:
             self.why_slow = str(reason)
         self.text = cache(self._text)
 
-    def _text(self, tapes: int = 1, recording: bool = False) -> str:
-        """The code for so many tapes side by side; networks of equal shape have the same, with other tables."""
+    def _text(self, recording: bool = False) -> str:
+        """The code; networks of equal shape have the same, with other tables."""
         assert self.bits is not None
-        return self._generated.text(self.bits, tapes, recording)
+        return self._generated.text(self.bits, recording)
 
-    def code(self, tapes: int = 1, recording: bool = False) -> Callable[[int, int], int]:
-        """The function that this is: from the address of the rows of the tapes and a number of steps to how many of
-        them are left.
+    def code(self, recording: bool = False) -> Callable[[int, int], int]:
+        """The function that this is: from the address of the row of a tape and a number of steps to how many of them
+        are left.
         """
-        return self._generated.compiled(self.text(tapes, recording))
+        return self._generated.compiled(self.text(recording))
 
     @cached_property
     def planes(self) -> Planes | None:
