@@ -18,10 +18,10 @@ from turing.decompiler.found import Change as Change
 from turing.decompiler.found import Found, Repaired, decompile, repair
 from turing.decompiler.names import Renaming as Renaming
 from turing.decompiler.names import renaming
+from turing.decompiler.reading import Weight as Weight
 from turing.decompiler.tensors import Bare, Refusal, bare
 from turing.decompiler.tensors import Head as Head
 from turing.decompiler.tensors import Map as Map
-from turing.decompiler.wcm21 import Weight as Weight
 
 __all__ = [
     "Bare",

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turing.decompiler.tensors import Array, Bare, Map
+from turing.decompiler.tensors import Array, Bare, Convolved, Map, Part
 from turing.decompiler.wcm21 import Shape
 
-__all__ = ["Match", "Product", "invariants", "laid_over", "matched"]
+__all__ = ["Match", "Product", "in_order", "invariants", "laid_over", "matched"]
 
 TOLERANCE = 1e-5  # of the largest number of a product: what rounding leaves, also in float32
 
@@ -46,24 +46,48 @@ class Match(NamedTuple):
         return bool(self.distance <= TOLERANCE)
 
 
-def laid_over(given: Bare, compiled: Bare, order: Mapping[str, Sequence[int]]) -> Match:
-    """Lay a network of maps over a compiled one, neuron for neuron: ``order`` has for each vector, by its name in
-    :class:`turing.decompiler.disguises.Spaces`, the neurons of the given network as the compiled one has them.
+def laid_over(
+    given: Bare, compiled: Bare, order: Mapping[str, Sequence[int]], factors: Mapping[str, Array] | None = None
+) -> Match:
+    """Lay a network of maps or convolutions over a compiled one, neuron for neuron: ``order`` has for each vector, by
+    its name in :class:`turing.decompiler.disguises.Spaces`, the neurons of the given network as the compiled one has
+    them, and ``factors`` what these are multiplied by.
 
     Chapter: :doc:`/book/reading-back`.
     """
-    worst, last = 0.0, len(given.parts) - 1
-    before = list(order["column"])
-    for number, (one, other) in enumerate(zip(given.parts, compiled.parts, strict=True)):
-        after = list(order["column" if number == last else str(number)])
-        if not isinstance(one, Map) or not isinstance(other, Map) or one.activation != other.activation:
+    wanted = in_order(compiled, order, factors or {})
+    if len(given.parts) != len(wanted.parts):
+        return Match(np.inf)
+    worst = 0.0
+    for one, other in zip(given.parts, wanted.parts, strict=True):
+        if type(one) is not type(other) or one[2:] != other[2:]:  # the activation
             return Match(np.inf)
-        if one.weight.shape != other.weight.shape or sorted(after) != list(range(len(one.weight))):
-            return Match(np.inf)
-        for a, b in ((one.weight[np.ix_(after, before)], other.weight), (one.bias[after], other.bias)):
+        for a, b in zip(one[:2], other[:2], strict=True):
+            if np.shape(a) != np.shape(b):
+                return Match(np.inf)
             worst = max(worst, float((np.abs(a - b) / np.maximum(1, np.abs(b))).max(initial=0)))
-        before = after
     return Match(worst)
+
+
+def in_order(compiled: Bare, order: Mapping[str, Sequence[int]], factors: Mapping[str, Array]) -> Bare:
+    """A compiled network of maps or convolutions with its neurons in another order, and multiplied by factors.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    parts: list[Part] = []
+    last = len(compiled.parts) - 1
+    for number, part in enumerate(compiled.parts):
+        if not isinstance(part, Map | Convolved):
+            raise TypeError(f"Maps and convolutions are put into another order, and part {number} is a {type(part)}.")
+        before, after = ("column" if n in (0, last + 1) else str(n - 1) for n in (number, number + 1))
+        rows, columns = list(order[after]), list(order[before])
+        made, read = (np.asarray(factors.get(name, 1.0)) * np.ones(len(order[name])) for name in (after, before))
+        bias, weight = np.empty(len(rows)), np.empty(part.weight.shape)
+        bias[rows] = part.bias * made
+        scaled = np.moveaxis(np.moveaxis(part.weight, (0, 1), (-2, -1)) * made[:, None] / read, (-2, -1), (0, 1))
+        weight[np.ix_(rows, columns)] = scaled
+        parts.append(part._replace(weight=weight, bias=bias))
+    return Bare(tuple(parts))
 
 
 def invariants(found: Shape) -> list[Product]:

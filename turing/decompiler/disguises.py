@@ -1,8 +1,8 @@
 """Disguises: other numbers for the same network, each with its inverse.
 
 A vector inside a network can be written in another basis if every map that makes it, and every map that reads it, is
-changed to match. After a ReLU the new basis may only be another order and positive factors; after a clamp to [0, 1]
-only another order; elsewhere it may be anything invertible.
+changed to match. After a ReLU the new basis may only be another order and positive factors; after a clamp to [0, 1],
+and where the greatest number is chosen, only another order; elsewhere it may be anything invertible.
 
 Chapter: :doc:`/book/reading-back`.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turing.arguments import listed
-from turing.decompiler.tensors import Array, Bare, Head, Map, Part, Refusal, bare
+from turing.decompiler.tensors import Array, Bare, Choice, Convolved, Head, Map, Part, Refusal, bare
 
 __all__ = ["DISGUISES", "Basis", "Disguised", "Spaces", "disguise", "in_bases", "spaces"]
 
@@ -38,11 +38,12 @@ class Basis(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """The vectors of a network: the size of each, and what may change its basis: ``"relu"``, ``"clamp"`` or ``"none"``.
+    """The vectors of a network: the size of each, and what may change its basis: ``"relu"``, ``"clamp"``,
+    ``"choice"`` or ``"none"``.
 
     They are called by where they begin: ``"column"``, the number of the map that makes them, ``"tape"``, and
     ``"query 5"`` and ``"value 5"`` inside head 5. ``reads`` and ``makes`` give for each part the vector that it reads
-    and the one that it makes; a head adds to the one that it reads.
+    and the one that it makes; a head adds to the one that it reads, and a choice keeps the order.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -89,17 +90,20 @@ def spaces(network: Bare) -> Spaces:
 
     Chapter: :doc:`/book/reading-back`.
     """
-    first, last = network.parts[0], network.parts[-1]
-    if not isinstance(first, Map) or not isinstance(last, Map) or len(last.weight) != first.weight.shape[1]:
-        raise Refusal("A network of linear maps and heads is needed, whose output has the width of its input.")
+    last = network.parts[-1] if network.parts else None
+    if not isinstance(last, Map | Convolved):
+        raise Refusal("The last part of a network should be a linear map or a convolution.")
     sizes, kinds, reads, makes = {"column": len(last.weight)}, {"column": last.activation}, [], []
     now = "column"
     for number, part in enumerate(network.parts):
         read = part.query if isinstance(part, Head) else part
-        if read.weight.shape[1] != sizes[now]:
-            raise Refusal(f"Part {number} reads {read.weight.shape[1]} numbers, and the one before makes {sizes[now]}.")
+        width = read.size if isinstance(read, Choice) else read.weight.shape[1]
+        if width != sizes[now]:
+            raise Refusal(f"Part {number} reads {width} numbers, and the one before makes {sizes[now]}.")
         reads.append(now)
-        if isinstance(part, Head):
+        if isinstance(part, Choice):
+            kinds[now] = "choice"
+        elif isinstance(part, Head):
             inner = {f"query {number}": len(part.query.weight), f"value {number}": len(part.value.weight)}
             if part.mask == "cross":
                 inner["tape"] = part.key.weight.shape[1]
@@ -128,6 +132,9 @@ def in_bases(network: Bare, bases: Mapping[str, Basis]) -> Bare:
     def moved(part: Map, after: Array, before: Array) -> Map:
         return part._replace(weight=after @ part.weight @ before, bias=after @ part.bias)
 
+    def replaced(numbers: Array, by: Array) -> Array:
+        return None if numbers is None else by @ numbers
+
     parts: list[Part] = []
     for number, (part, read, made) in enumerate(zip(network.parts, found.reads, found.makes, strict=True)):
         if isinstance(part, Head):
@@ -141,11 +148,19 @@ def in_bases(network: Bare, bases: Mapping[str, Basis]) -> Bare:
                     moved(part.key, dual, there.inverse),
                     moved(part.value, value.matrix, there.inverse),
                     moved(part.write, here.matrix, value.inverse),
-                    dual @ part.null_key,
-                    value.matrix @ part.null_value,
-                    *part[6:],
+                    replaced(part.null_key, dual),
+                    replaced(part.null_value, value.matrix),
+                    part.mask,
+                    part.kappa,
+                    replaced(part.oldest, dual),
                 )
             )
+        elif isinstance(part, Convolved):
+            after, before = basis(made).matrix, basis(read).inverse
+            taps = [after @ part.weight[:, :, d] @ before for d in range(part.weight.shape[2])]
+            parts.append(part._replace(weight=np.stack(taps, axis=2), bias=after @ part.bias))
+        elif isinstance(part, Choice):
+            parts.append(part)
         elif isinstance(part, Map):
             parts.append(moved(part, basis(made).matrix, basis(read).inverse))
     return Bare(tuple(parts))
@@ -191,8 +206,8 @@ def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
 
     ``kind`` is ``"permutation"``; ``"factors"``, permuted and scaled by 1/10 to 10; ``"signs"``, permuted, scaled by
     1/3 to 3, and with signs where there is no ReLU; ``"orthogonal"`` or ``"linear"``, where vectors without a ReLU are
-    rotated, or changed by any matrix of condition up to 30, and the others permuted. After a clamp to [0, 1] only the
-    order changes.
+    rotated, or changed by any matrix of condition up to 30, and the others permuted. After a clamp to [0, 1], and where
+    the greatest number is chosen, only the order changes.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
@@ -207,6 +222,6 @@ def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
     network, random = bare(what), np.random.default_rng(seed)
     found = spaces(network)
     after_relu, free = DISGUISES[kind]
-    make = {"relu": after_relu, "clamp": _order, "none": free}
+    make = {"relu": after_relu, "clamp": _order, "choice": _order, "none": free}
     bases = {name: make[found.kinds[name]](random, size) for name, size in found.sizes.items()}
     return Disguised(in_bases(network, bases), bases)

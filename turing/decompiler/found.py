@@ -5,7 +5,7 @@ Chapter: :doc:`/book/reading-back`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turing.construction import Construction, compile
-from turing.decompiler import ss95, wcm21
-from turing.decompiler.certify import Match, laid_over, matched
+from turing.decompiler import cells, ss95, wcm21
+from turing.decompiler.certify import Match, in_order, laid_over, matched
+from turing.decompiler.reading import Reading, Weight, numbered
 from turing.decompiler.ss95 import Stacks
 from turing.decompiler.tensors import Bare, Refusal, bare
 from turing.decompiler.two_stacks import Translated, translated
-from turing.decompiler.wcm21 import Table, Weight
+from turing.decompiler.wcm21 import Table
 from turing.machine import TuringMachine
 from turing.ss import StackNetwork
 from turing.stack_machine import StackMachine, TwoStacks
@@ -67,24 +68,13 @@ class Found:
     unknown: Mapping[str, str]
     evidence: Mapping[tuple, Sequence[Weight]] = field(repr=False)
     network: Bare = field(repr=False)
-    table: Table | Stacks = field(repr=False)
-    order: Mapping[str, Sequence[int]] | None = field(default=None, repr=False)  # of a network of stacks
+    lay: Callable[[Bare], Match] = field(repr=False)  # the compiled network over the one that was given
+    reading: Table | Reading = field(repr=False)
 
     @cached_property
     def match(self) -> Match:
         """What was found, compiled and laid over the network that was given."""
-        if not isinstance(self.table, Table):
-            assert self.order is not None
-            return laid_over(self.network, bare(self.compiled()), self.order)
-        states, symbols = self.machine.states, self.machine.symbols
-        compiled = wcm21.shape(bare(self.compiled()))
-        assert compiled is not None
-        first = 0 if self.options["adder"] == "lookahead" else compiled.before[0].weight.shape[1]
-        seeds = {
-            detector: first + states.index(f"q{q}") * len(symbols) + symbols.index(_symbol(a, self.table.blank))
-            for (q, a), detector in self.table.detectors.items()
-        }
-        return matched(self.table.shape, compiled, {"0": seeds})
+        return self.lay(bare(self.compiled()))
 
     @property
     def certified(self) -> bool:
@@ -106,17 +96,13 @@ class Found:
         return f"{self.machine!r}, from {self.construction}, margin {self.margin:.2f}, {sure}"
 
 
-def _symbol(number: int, blank: int) -> str:
-    return "_" if number == blank else str(number + (number < blank))
-
-
 def decompile(what: Any, first_column: Any = None) -> Found:
     """The machine that a network was compiled for, read from its bare tensors; or a :class:`Refusal` with a reason.
 
     ``what`` is a network, the path of a saved one, or what :func:`turing.decompiler.bare` gives: names and metadata are
     ignored. ``first_column`` is the first column of a run, from which the initial state is read. WCM21 transformers are
-    read, with both adders, and networks of stacks in four layers: the Turing machine that was translated into the
-    stacks, or the stack machine.
+    read, with both adders; networks of stacks, in four layers and in one: the Turing machine that was translated into
+    the stacks, or the stack machine; rows of cells, whose first column is the first row; and windows that go round.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb4"], "wcm21", T=128, adder="lookahead")
@@ -136,12 +122,23 @@ def decompile(what: Any, first_column: Any = None) -> Found:
     if (shape := wcm21.shape(network)) is not None:
         return _found(network, wcm21.read(shape), first_column)
     if (stacks := ss95.shape(network)) is not None:
-        return _found_stacks(network, ss95.read(stacks), first_column)
-    ss95.refuse_by_name(network)
+        return _laid(network, _read_stacks(ss95.read(stacks), first_column))
+    if (row := cells.shape(network)) is not None:
+        return _laid(network, cells.read(row, first_column))
     raise Refusal(f"The shapes and the wiring of {network} are those of no construction that is read back.")
 
 
-def _found_stacks(network: Bare, stacks: Stacks, first_column: Any) -> Found:
+def _laid(network: Bare, read: Reading) -> Found:
+    """A reading that says which neuron is which, so that the compiled network can be laid over the one that was given."""
+
+    def lay(compiled: Bare) -> Match:
+        return laid_over(network, compiled, read.order, read.factors)
+
+    shared = (read.machine, read.construction, read.options, float(read.margin), read.unknown, read.evidence)
+    return Found(*shared, network, lay, read)
+
+
+def _read_stacks(stacks: Stacks, first_column: Any) -> Reading:
     """The Turing machine that was translated into stacks, where that can be read; else the stack machine."""
     unknown, machine, left = dict(STACKS), stacks.machine, 0
     start = None
@@ -160,7 +157,7 @@ def _found_stacks(network: Bare, stacks: Stacks, first_column: Any) -> Found:
             machine = _beginning(machine, start)
         order = ss95.orders(stacks, machine, {q: q for q in machine.states}, range(machine.p))
         options["digits"] = stacks.digits
-        return Found(machine, "ss95", options, stacks.margin, unknown, stacks.evidence, network, stacks, order)
+        return Reading(machine, "ss95", options, stacks.margin, unknown, stacks.evidence, order)
     del unknown["order"]
     unknown["names"] = UNKNOWN["names"]
     if start is None or len(full) != 1:
@@ -176,7 +173,7 @@ def _found_stacks(network: Bare, stacks: Stacks, first_column: Any) -> Found:
         two = TwoStacks(found)
     order = ss95.orders(stacks, two.machine, turing.states, (left, 1 - left))
     evidence = _of_steps(two, turing, stacks)
-    return Found(found, "ss95", options, stacks.margin, unknown, evidence, network, stacks, order)
+    return Reading(found, "ss95", options, stacks.margin, unknown, evidence, order)
 
 
 def _start(stacks: Stacks, first_column: Any) -> tuple[str, list[int]]:
@@ -227,7 +224,7 @@ def _of_steps(two: TwoStacks, turing: Translated, stacks: Stacks) -> dict[tuple,
 def _found(network: Bare, table: Table, first_column: Any) -> Found:
     shape = table.shape
     states = [f"q{q}" for q in range(shape.states)]
-    symbols = [_symbol(a, table.blank) for a in range(shape.symbols)]
+    symbols = numbered(shape.symbols, table.blank)
     delta = {(states[q], symbols[a]): (states[t], symbols[b], move) for (q, a), (t, b, move) in table.rules.items()}
     unknown, initial = dict(UNKNOWN), states[0]
     if first_column is not None:
@@ -249,7 +246,18 @@ def _found(network: Bare, table: Table, first_column: Any) -> Found:
     machine = TuringMachine(delta, initial, idle, "_", alphabet=["_", *sorted(set(symbols) - {"_"}, key=int)])
     options = {"T": 2**shape.bits, "bits": shape.bits, "adder": shape.adder}
     evidence = {(states[q], symbols[a]): weights for (q, a), weights in table.evidence.items()}
-    return Found(machine, "wcm21", options, float(table.margin), unknown, evidence, network, table)
+
+    def lay(compiled: Bare) -> Match:
+        other = wcm21.shape(compiled)
+        assert other is not None
+        first, places = 0 if shape.adder == "lookahead" else other.before[0].weight.shape[1], machine.symbols
+        seeds = {
+            detector: first + machine.states.index(states[q]) * len(places) + places.index(symbols[a])
+            for (q, a), detector in table.detectors.items()
+        }
+        return matched(shape, other, {"0": seeds})
+
+    return Found(machine, "wcm21", options, float(table.margin), unknown, evidence, network, lay, table)
 
 
 class Change(NamedTuple):
@@ -294,8 +302,8 @@ def repair(what: Any, first_column: Any = None) -> Repaired:
     """
     given = bare(what)
     found = decompile(given, first_column)
-    if not isinstance(found.table, Table):
-        return _repaired_stacks(found)
+    if not isinstance(found.reading, Table):
+        return _repaired_in_order(found, found.reading)
     plain = found.compiled()
     if isinstance(what, Construction) and what.construction == found.construction:
         renamed = _with_names(found, what.machine)
@@ -311,30 +319,24 @@ def repair(what: Any, first_column: Any = None) -> Repaired:
     return Repaired(plain, found, changes if apart < max(8, numbers / 100) else None)
 
 
-def _repaired_stacks(found: Found) -> Repaired:
-    """A network of stacks compiled anew; the changes are named in the order of the given network."""
-    plain, order = found.compiled(), found.order
-    assert order is not None
-    vectors = [order["column"], *(order[str(n)] for n in range(3)), order["column"]]
-    changes = []
-    numbers = zip(plain.ir().numbers(), found.network.tensors(), bare(plain).tensors(), strict=True)
-    for n, (named, given, compiled) in enumerate(numbers):
-        axes = (vectors[n // 2 + 1], vectors[n // 2])[: given.ndim]
-        wanted = np.empty_like(given)
-        wanted[np.ix_(*axes)] = compiled
-        places = np.argwhere(np.abs(given - wanted) > CHANGED).tolist()
-        changes += [Change(named.name, tuple(p), float(given[tuple(p)]), float(wanted[tuple(p)])) for p in places]
+def _repaired_in_order(found: Found, read: Reading) -> Repaired:
+    """A network compiled anew; the changes are named in the order of the given network, and have its factors."""
+    plain, changes = found.compiled(), []
+    wanted = in_order(bare(plain), read.order, read.factors)
+    for named, one, other in zip(plain.ir().numbers(), found.network.tensors(), wanted.tensors(), strict=True):
+        places = np.argwhere(np.abs(one - other) > CHANGED).tolist()
+        changes += [Change(named.name, tuple(p), float(one[tuple(p)]), float(other[tuple(p)])) for p in places]
     return Repaired(plain, found, changes)
 
 
 def _with_names(found: Found, machine: TuringMachine) -> TuringMachine | None:
     """The machine that was found with the names of another one, whose detectors come in the same order."""
-    assert isinstance(found.table, Table)
-    shape, blank = found.table.shape, found.table.blank
+    assert isinstance(found.reading, Table)
+    shape, blank = found.reading.shape, found.reading.blank
     if (len(machine.states), len(machine.symbols), blank) != (shape.states, shape.symbols, 0):
         return None
     states = {f"q{q}": name for q, name in enumerate(machine.states)}
-    symbols = {_symbol(a, blank): name for a, name in enumerate(machine.symbols)}
+    symbols = dict(zip(numbered(shape.symbols, blank), machine.symbols, strict=True))
     rules = {
         (states[q], symbols[a]): (states[t], symbols[b], move) for (q, a), (t, b, move) in found.machine.delta.items()
     }

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turing.decompiler.tensors import Array, Bare, Convolved, Map, Refusal
-from turing.decompiler.wcm21 import Weight
+from turing.decompiler.reading import Nearest, Weight, require
+from turing.decompiler.tensors import Array, Bare, Map, Refusal
 from turing.ss.four import OPERATIONS
 from turing.stack_machine import StackMachine
 
-__all__ = ["Shape", "Stacks", "orders", "read", "refuse_by_name", "shape"]
+__all__ = ["Shape", "Stacks", "orders", "read", "shape"]
 
 LEVELS = {(-1, 0): None, (1, -1): "0", (0, 1): "1"}  # what a rule reads of a stack: whether it has a top, and which
 TEXTS = {"noop": "noop", "push0": "push 0", "push1": "push 1", "pop": "pop"}
@@ -56,21 +56,6 @@ class Stacks:
     places: dict[str, list[list[int]]]  # by name and vector: for each state, stack or rule its neuron
 
 
-def refuse_by_name(network: Bare) -> None:
-    """Raise for a network of a construction that is known and not read back."""
-    if any(isinstance(part, Convolved) for part in network.parts):
-        raise Refusal(
-            "This network has convolutions, as that of conv. It is not read back: its channels are read over three "
-            "cells at once, and nothing here looks at those."
-        )
-    first = network.parts[0] if len(network.parts) == 1 else None
-    if isinstance(first, Map) and first.activation == "clamp" and len(first.weight) == first.weight.shape[1]:
-        raise Refusal(
-            "This network has a single layer with a clamp to [0, 1], as that of ss95-realtime. It is not read back: "
-            "its detectors answer for classes of steps, and each rule is a sum over many weights. Four layers are read."
-        )
-
-
 def shape(network: Bare) -> Shape | None:
     """The sizes of a stack machine's network in four layers; None if it is another network.
 
@@ -93,34 +78,7 @@ def shape(network: Bare) -> Shape | None:
     return Shape(states, stacks, rules, tuple(maps))
 
 
-class _Nearest:
-    """Numbers as the nearest of those that are possible, and how clear that was."""
-
-    def __init__(self) -> None:
-        self.margin = 1.0
-
-    def __call__(self, numbers: Array, *values: float) -> Array:
-        """For each number the nearest of the values, or the nearest integer if there are none."""
-        if not values:
-            found, gap = np.rint(numbers), 1.0
-        else:
-            levels = np.array(sorted(set(values)))
-            gap = float(np.diff(levels).min())
-            found = levels[np.searchsorted((levels[1:] + levels[:-1]) / 2, numbers)]
-        off = float(np.abs(numbers - found).max(initial=0))
-        if 2 * off >= gap:
-            where = np.unravel_index(np.abs(numbers - found).argmax(), numbers.shape)
-            raise Refusal(
-                f"The number {numbers[where]:.3g} is none of this construction, which has "
-                f"{', '.join(f'{value:.3g}' for value in sorted(set(values))) or 'integers'} there."
-            )
-        self.margin = min(self.margin, 1 - 2 * off / gap)
-        return found
-
-
-def _require(fits: bool, reason: str) -> None:
-    if not fits:
-        raise Refusal(f"The wiring is not that of a stack machine: {reason}.")
+_require = require("a stack machine")
 
 
 def _single(row: Array, what: str) -> int:
@@ -135,7 +93,7 @@ def read(found: Shape) -> Stacks:
 
     Chapter: :doc:`/book/reading-back`.
     """
-    p, near = found.stacks, _Nearest()
+    p, near = found.stacks, Nearest()
     column_st, column_q, seen, base, low = _reader(found, near)
     rules, detected = _detectors(found, near, seen)
     targets, operations, applied, high = _effects(found, near, list(rules), detected, base, low)
@@ -176,7 +134,7 @@ def read(found: Shape) -> Stacks:
     return Stacks(found, machine, base, (low, high), near.margin, evidence, places)
 
 
-def _reader(found: Shape, near: _Nearest) -> tuple[list[int], list[int], dict[str, list[int]], int, int]:
+def _reader(found: Shape, near: Nearest) -> tuple[list[int], list[int], dict[str, list[int]], int, int]:
     """The first map: each number is kept, and a stack is multiplied by the base twice, for the neurons that say whether
     it has a top and whether that is 1.
     """
@@ -207,7 +165,7 @@ def _reader(found: Shape, near: _Nearest) -> tuple[list[int], list[int], dict[st
 
 
 def _detectors(
-    found: Shape, near: _Nearest, seen: Mapping[str, Sequence[int]]
+    found: Shape, near: Nearest, seen: Mapping[str, Sequence[int]]
 ) -> tuple[dict[int, tuple[int, tuple[str | None, ...]]], dict[str, list[int]]]:
     """The second map: by neuron the state and the tops of a rule, and what is kept of the stacks."""
     numbers, biases = near(found.maps[1].weight, -1, 0, 1), near(found.maps[1].bias)
@@ -234,7 +192,7 @@ def _detectors(
 
 
 def _effects(
-    found: Shape, near: _Nearest, rules: Sequence[int], kept: Mapping[str, Sequence[int]], base: int, low: int
+    found: Shape, near: Nearest, rules: Sequence[int], kept: Mapping[str, Sequence[int]], base: int, low: int
 ) -> tuple[dict[int, int], dict[int, list[str]], dict[str, dict[int, int]], int]:
     """The third map: by the neuron of a rule the neuron of the next state and the operations; by operation and stack
     the neuron that makes it; and the larger digit.
@@ -283,7 +241,7 @@ def _effects(
     return targets, operations, applied, high
 
 
-def _assembled(found: Shape, near: _Nearest, applied: Mapping[str, Mapping[int, int]]) -> dict[int, tuple[str, int]]:
+def _assembled(found: Shape, near: Nearest, applied: Mapping[str, Mapping[int, int]]) -> dict[int, tuple[str, int]]:
     """The last map: for each place of the column the stack that is summed there, or the neuron of the state."""
     numbers, biases = near(found.maps[3].weight, 0, 1), near(found.maps[3].bias)
     _require(not biases.any(), "the last layer has a bias")

@@ -14,9 +14,14 @@ import numpy as np
 
 from turing import ir
 
-__all__ = ["Bare", "Convolved", "Head", "Map", "Refusal", "bare"]
+__all__ = ["Bare", "Choice", "Convolved", "Head", "Map", "Refusal", "bare"]
 
 Array = Any  # of float64, or of Python's integers and fractions
+TABLE = (
+    "This network has a table of positions, as that of li24. It is not read back: the parts are the same for all "
+    "machines, and the table is a circuit for one number of steps and cells. In it a rule has no gate of its own, and "
+    "a rule that no word can reach in these steps has none at all."
+)
 
 
 class Refusal(ValueError):
@@ -46,6 +51,7 @@ class Map(NamedTuple):
 
 class Head(NamedTuple):
     """The four maps of an attention head, and its null pair; ``mask`` says what it looks at, as in :mod:`turing.ir`.
+    A head that looks at a window has no null pair, and ``oldest`` is added to the first key there.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -58,15 +64,23 @@ class Head(NamedTuple):
     null_value: Array
     mask: str
     kappa: float | None
+    oldest: Array = None
 
     def __call__(self, x: Array, tape: Array) -> Array:
-        """Columns in rows to columns in rows, each looking at itself and the earlier ones, or at the word."""
-        source = tape if self.mask == "cross" else x
-        keys = np.vstack([self.key(source), self.null_key])
-        values = np.vstack([self.value(source), self.null_value])
+        """Columns in rows to columns in rows, each looking at itself and the earlier ones, or at the word. Of a window,
+        the last column is the newest one, ``tape`` has the others, and the newest one alone is returned.
+        """
+        if self.mask == "window":
+            source, x = np.vstack([tape, x]), x[-1:]
+            keys, values = self.key(source), self.value(source)
+            keys = np.vstack([keys[:1] + self.oldest, keys[1:]])
+        else:
+            source = tape if self.mask == "cross" else x
+            keys = np.vstack([self.key(source), self.null_key])
+            values = np.vstack([self.value(source), self.null_value])
         scores = self.query(x) @ keys.T
         seen = np.ones(scores.shape, bool)
-        if self.mask != "cross":
+        if self.mask == "causal":
             seen[:, :-1] = np.tri(len(x), dtype=bool)
         best = np.array([max(row[see]) for row, see in zip(scores, seen, strict=True)])[:, None]
         if scores.dtype == object or self.kappa is None:
@@ -93,15 +107,35 @@ class Convolved(NamedTuple):
     bias: Array
     activation: str
 
+    def __call__(self, x: Array) -> Array:
+        """Rows of cells to rows of cells; beyond the ends is nothing."""
+        width = self.weight.shape[2]
+        wide = np.pad(x, ((width // 2, width // 2), (0, 0)))
+        y = sum(wide[d : d + len(x)] @ self.weight[:, :, d].T for d in range(width)) + self.bias
+        return y if self.activation == "none" else np.maximum(y, 0)
 
-Part = Map | Head | Convolved
+
+class Choice(NamedTuple):
+    """The greatest of so many numbers becomes 1, and the others 0.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+
+    size: int
+
+    def __call__(self, x: Array) -> Array:
+        """Vectors in rows to vectors in rows."""
+        return np.eye(self.size)[x.argmax(axis=1)]
+
+
+Part = Map | Head | Convolved | Choice
 
 
 class Bare(NamedTuple):
     """The parts of a network in the order in which they work.
 
     The output of the last part is the input of the first one. A call is one pass over columns in rows, each from itself
-    and the earlier ones; ``tape`` has the word in rows.
+    and the earlier ones, or over a row of cells; ``tape`` has the word in rows, or the rest of a window.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -111,8 +145,6 @@ class Bare(NamedTuple):
     def __call__(self, columns: Array, tape: Array | None = None) -> Array:
         x = columns
         for part in self.parts:
-            if isinstance(part, Convolved):
-                raise TypeError("A pass over columns needs linear maps and heads, and this network has a convolution.")
             x = part(x, tape) if isinstance(part, Head) else part(x)
         return x
 
@@ -124,8 +156,8 @@ class Bare(NamedTuple):
             if isinstance(part, Head):
                 for inner in part[:4]:
                     yield from inner[:2]
-                yield from (part.null_key, part.null_value)
-            else:
+                yield from (extra for extra in (part.null_key, part.null_value, part.oldest) if extra is not None)
+            elif not isinstance(part, Choice):
                 yield from part[:2]
 
     def changed(self, change: Callable[[Array], Array]) -> Bare:
@@ -136,8 +168,11 @@ class Bare(NamedTuple):
                 query, key, value, write = (
                     inner._replace(weight=change(inner.weight), bias=change(inner.bias)) for inner in part[:4]
                 )
-                null = {"null_key": change(part.null_key), "null_value": change(part.null_value)}
-                parts.append(part._replace(query=query, key=key, value=value, write=write, **null))
+                extra = {name: getattr(part, name) for name in ("null_key", "null_value", "oldest")}
+                extra = {name: change(numbers) for name, numbers in extra.items() if numbers is not None}
+                parts.append(part._replace(query=query, key=key, value=value, write=write, **extra))
+            elif isinstance(part, Choice):
+                parts.append(part)
             else:
                 parts.append(part._replace(weight=change(part.weight), bias=change(part.bias)))
         return Bare(tuple(parts))
@@ -166,6 +201,8 @@ def bare(what: Any) -> Bare:
 
         what = load(what)
     network = what if isinstance(what, ir.Network) else ir.of(what)
+    if network.table is not None:
+        raise Refusal(TABLE)
     return Bare(tuple(_part(part) for part in network.parts))
 
 
@@ -174,11 +211,14 @@ def _part(part: ir.Part) -> Part:
         return _map(part)
     if isinstance(part, ir.Convolution):
         return Convolved(_array(part.weight), _array(part.bias), part.activation)
-    if isinstance(part, ir.Attention) and part.score == "dot" and part.mask in ("causal", "cross"):
-        query, key, value, write = (_map(inner) for inner in (part.query, part.key, part.value, part.write))
-        if part.null_key is not None and part.null_value is not None:
-            null = _array(part.null_key), _array(part.null_value)
-            return Head(query, key, value, write, *null, part.mask, part.kappa)
+    if isinstance(part, ir.Argmax) and part.inputs.width == sum(part.inputs[name].size for name in part.slices[:1]):
+        return Choice(part.inputs.width)
+    if isinstance(part, ir.Attention) and part.score == "dot":
+        maps = [_map(inner) for inner in (part.query, part.key, part.value, part.write)]
+        if part.mask in ("causal", "cross") and part.null_key is not None and part.null_value is not None:
+            return Head(*maps, _array(part.null_key), _array(part.null_value), part.mask, part.kappa)
+        if part.mask == "window" and part.null_key is None and part.oldest is not None:
+            return Head(*maps, None, None, part.mask, part.kappa, _array(part.oldest))
     kind = f"{part.kind} with mask {part.mask!r}" if isinstance(part, ir.Attention) else part.kind
     raise Refusal(f"Part {part.name} is of a kind that is not read back: {kind}.")
 

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turing.decompiler.reading import Weight
 from turing.decompiler.tensors import Array, Bare, Head, Map, Refusal
 
-__all__ = ["Shape", "Table", "Weight", "products", "read", "shape"]
+__all__ = ["Shape", "Table", "products", "read", "shape"]
 
 TINY = 1e-9  # of the largest number: what rounding leaves of a 0
 FEW = 12  # numbers that may stand out by chance
@@ -38,18 +39,6 @@ class Shape(NamedTuple):
     before: tuple[Map, ...]
     heads: tuple[Head, ...]
     after: tuple[Map, ...]
-
-
-class Weight(NamedTuple):
-    """A number of the network: the part, the row and the column of its matrix.
-
-    Chapter: :doc:`/book/reading-back`.
-    """
-
-    part: int
-    row: int
-    column: int
-    value: float
 
 
 @dataclass
