@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turing.construction import Construction, compile
-from turing.decompiler import cells, ss95, wcm21
+from turing.decompiler import cells, one_layer, ss95, wcm21
 from turing.decompiler.certify import Match, in_order, laid_over, matched
-from turing.decompiler.reading import Reading, Weight, numbered
-from turing.decompiler.ss95 import Stacks
+from turing.decompiler.reading import Reading, Weight, first_numbers, numbered
+from turing.decompiler.stacks import four_layers, realtime
 from turing.decompiler.tensors import Bare, Refusal, bare
-from turing.decompiler.two_stacks import Translated, translated
 from turing.decompiler.wcm21 import Table
 from turing.machine import TuringMachine
 from turing.ss import StackNetwork
-from turing.stack_machine import StackMachine, TwoStacks
+from turing.stack_machine import StackMachine
 
 __all__ = ["Change", "Found", "Repaired", "decompile", "repair"]
 
@@ -33,18 +32,6 @@ UNKNOWN = {
     "T": "the number of steps that a network was compiled for is not in the weights, only its position bits",
 }
 MIRROR = "with one position bit, a step to the right and a step to the left lead to the same cell"
-STACKS = {
-    "names": "names of states and symbols are not in the weights; q0, q1, … and 0, 1 stand for them",
-    "initial": UNKNOWN["initial"],
-    "halting": UNKNOWN["halting"],
-    "order": "the stacks have no order in the weights",
-    "arithmetic": "exact numbers and floats are the same weights",
-}
-SIDES = (
-    "which stack is left of the head is not in the weights, and a machine and its mirror image have the same; give the "
-    "first_column of a run on a word, whose rest is on the right"
-)
-SYMBOLS = "the same weights belong to a machine with other symbols, whose codes have another number of bits: {}"
 CHANGED = 1e-6  # a number that differs by more was changed
 
 
@@ -88,7 +75,8 @@ class Found:
         Chapter: :doc:`/book/reading-back`.
         """
         if isinstance(self.machine, StackMachine):
-            return StackNetwork(self.machine, **{**self.options, **options})
+            version = 1 if self.construction == "ss95-realtime" else 4
+            return StackNetwork(self.machine, version, **{**self.options, **options})
         return compile(self.machine, self.construction, **{**self.options, **options})
 
     def __str__(self) -> str:
@@ -122,7 +110,9 @@ def decompile(what: Any, first_column: Any = None) -> Found:
     if (shape := wcm21.shape(network)) is not None:
         return _found(network, wcm21.read(shape), first_column)
     if (stacks := ss95.shape(network)) is not None:
-        return _laid(network, _read_stacks(ss95.read(stacks), first_column))
+        return _laid(network, four_layers(ss95.read(stacks), first_column))
+    if (layer := one_layer.shape(network)) is not None:
+        return _laid(network, realtime(one_layer.read(layer), first_column))
     if (row := cells.shape(network)) is not None:
         return _laid(network, cells.read(row, first_column))
     raise Refusal(f"The shapes and the wiring of {network} are those of no construction that is read back.")
@@ -138,89 +128,6 @@ def _laid(network: Bare, read: Reading) -> Found:
     return Found(*shared, network, lay, read)
 
 
-def _read_stacks(stacks: Stacks, first_column: Any) -> Reading:
-    """The Turing machine that was translated into stacks, where that can be read; else the stack machine."""
-    unknown, machine, left = dict(STACKS), stacks.machine, 0
-    start = None
-    if first_column is not None:
-        start, full = _start(stacks, first_column)
-        del unknown["initial"]
-        if machine.p == 2 and len(full) == 1:  # the rest of the word, to the right of the head
-            left = 1 - full[0]
-    options = {"base": stacks.base, "digits": list(stacks.digits)}
-    try:
-        turing = translated(machine, left)
-        found: Any = turing.machine
-    except Refusal as reason:
-        unknown["turing machine"] = f"this is the stack machine, because {reason}"
-        if start is not None:
-            machine = _beginning(machine, start)
-        order = ss95.orders(stacks, machine, {q: q for q in machine.states}, range(machine.p))
-        options["digits"] = stacks.digits
-        return Reading(machine, "ss95", options, stacks.margin, unknown, stacks.evidence, order)
-    del unknown["order"]
-    unknown["names"] = UNKNOWN["names"]
-    if start is None or len(full) != 1:
-        unknown["direction"] = SIDES
-    if turing.others:
-        unknown["symbols"] = SYMBOLS.format(", ".join(map(str, turing.others)))
-    two = TwoStacks(found)
-    if start is not None:
-        pair = next((pair for name, pair in two.control.items() if turing.states[name] == start), None)
-        if pair is None:
-            raise Refusal("The first column is in the middle of a step of the Turing machine.")
-        found = TuringMachine(found.delta, pair[0], found.halting, found.blank, alphabet=found.symbols)
-        two = TwoStacks(found)
-    order = ss95.orders(stacks, two.machine, turing.states, (left, 1 - left))
-    evidence = _of_steps(two, turing, stacks)
-    return Reading(found, "ss95", options, stacks.margin, unknown, evidence, order)
-
-
-def _start(stacks: Stacks, first_column: Any) -> tuple[str, list[int]]:
-    """The state of a first column, and the stacks that are not empty."""
-    column = np.asarray([float(number) for number in first_column])
-    width = stacks.shape.maps[0].weight.shape[1]
-    if column.shape != (width,):
-        raise ValueError(f"The first column should have {width} numbers; {column.size} were given.")
-    on = [n for n, place in enumerate(stacks.places["st"][0]) if column[place] > 0.5]
-    if len(on) != 1:
-        raise Refusal(f"In the first column one state should be on, and {len(on)} are.")
-    full = [i for i, place in enumerate(stacks.places["q"][0]) if column[place] > 0.5 / stacks.base]
-    return f"q{on[0]}", full
-
-
-def _beginning(machine: StackMachine, start: str) -> StackMachine:
-    """The same machine with another initial state."""
-    rules = {
-        key: (target, *(" ".join(filter(None, operation)) for operation in operations))
-        for key, (target, *operations) in machine.rules.items()
-    }
-    if not any(start in (key[0], rule[0]) for key, rule in rules.items()):
-        raise Refusal("The first column is in a state that has no rules and that no rule leads to.")
-    return StackMachine(rules, start, machine.terminal, machine.symbols)
-
-
-def _of_steps(two: TwoStacks, turing: Translated, stacks: Stacks) -> dict[tuple, list[Weight]]:
-    """For each rule of the Turing machine the weights of the rules of the stack machine that carry it out."""
-    by_state: dict[str, list[Weight]] = {}
-    follow: dict[str, set[str]] = {}
-    for (q, *_), weights in stacks.evidence.items():
-        by_state.setdefault(q, []).extend(weights)
-    for (q, *_), (target, *_) in two.machine.rules.items():
-        follow.setdefault(q, set()).add(target)
-    found: dict[tuple, list[Weight]] = {}
-    for name, pair in two.control.items():
-        if pair not in turing.machine.delta:
-            continue
-        seen, waiting = {name}, [name]
-        while waiting:
-            fresh = {q for q in follow[waiting.pop()] if q not in two.control} - seen
-            seen |= fresh
-            waiting += sorted(fresh)
-        found[pair] = [weight for q in sorted(seen) for weight in by_state[turing.states[q]]]
-    return found
-
-
 def _found(network: Bare, table: Table, first_column: Any) -> Found:
     shape = table.shape
     states = [f"q{q}" for q in range(shape.states)]
@@ -228,11 +135,7 @@ def _found(network: Bare, table: Table, first_column: Any) -> Found:
     delta = {(states[q], symbols[a]): (states[t], symbols[b], move) for (q, a), (t, b, move) in table.rules.items()}
     unknown, initial = dict(UNKNOWN), states[0]
     if first_column is not None:
-        column = np.asarray([float(number) for number in first_column])
-        if column.shape != (shape.before[0].weight.shape[1],):
-            raise ValueError(
-                f"The first column should have {shape.before[0].weight.shape[1]} numbers; {column.size} were given."
-            )
+        column = first_numbers(first_column, shape.before[0].weight.shape[1])
         fires = shape.before[0](column)
         worth = {pair: fires[d] / -shape.before[0].bias[d] for pair, d in table.detectors.items()}
         on = [pair for pair, value in worth.items() if value > 0.5]

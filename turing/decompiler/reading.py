@@ -13,7 +13,7 @@ import numpy as np
 
 from turing.decompiler.tensors import Array, Refusal
 
-__all__ = ["Nearest", "Reading", "Weight", "numbered", "require"]
+__all__ = ["Nearest", "Reading", "Weight", "first_numbers", "numbered", "require"]
 
 
 class Weight(NamedTuple):
@@ -96,3 +96,16 @@ def numbered(symbols: int, blank: int | None = None) -> list[str]:
     if blank is None:
         return [str(a) for a in range(symbols)]
     return ["_" if a == blank else str(a + (a < blank)) for a in range(symbols)]
+
+
+def first_numbers(first_column: Any, width: int) -> Array:
+    """The numbers of a first column, of which there have to be so many, all finite.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    column = np.asarray([float(number) for number in first_column])
+    if column.shape != (width,):
+        raise ValueError(f"The first column should have {width} numbers; {column.size} were given.")
+    if not np.isfinite(column).all():
+        raise ValueError("A number of the first column is infinite or not a number.")
+    return column

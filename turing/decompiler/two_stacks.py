@@ -15,17 +15,18 @@ from turing.stack_machine import NOOP, StackMachine, TwoStacks
 __all__ = ["Translated", "translated"]
 
 TOPS = (None, "0", "1")
+Operations = tuple  # on the left stack and on the right one; none if they do not tell states apart
 
 
 class Translated(NamedTuple):
-    """A Turing machine, and the state of the stack machine for each state of its translation. ``others`` are the
-    numbers of bits that a symbol may have as well.
+    """A Turing machine, and the states of the stack machine for each state of its translation, by the operations that
+    lead there if these tell states apart. ``others`` are the numbers of bits that a symbol may have as well.
 
     Chapter: :doc:`/book/reading-back`.
     """
 
     machine: TuringMachine
-    states: Mapping[str, str]
+    states: Mapping[str, Mapping[Operations, str]]
     others: tuple[int, ...]
 
 
@@ -39,9 +40,12 @@ class Step(NamedTuple):
     after: tuple[str, ...]
 
 
-def translated(machine: StackMachine, left: int = 0) -> Translated:
+def translated(machine: StackMachine, left: int = 0, entered: Mapping[str, Operations] | None = None) -> Translated:
     """The Turing machine whose translation into two stacks this is, or a refusal. Stack ``left`` has the cells left of
     the head.
+
+    If the stack machine has a state for each class of steps, ``entered`` are the operations of these steps. Then states
+    with the same rules are one if different operations lead there.
 
     Some stack machines are the translation of several Turing machines: four symbols of two bits each may also be two
     symbols and more states. Then the one with the most symbols is returned.
@@ -51,7 +55,9 @@ def translated(machine: StackMachine, left: int = 0) -> Translated:
     if machine.p != 2:
         raise Refusal(f"a Turing machine is translated into two stacks, and this machine has {machine.p}")
     steps = {q: _step(machine, q, left) for q in machine.states}
-    found: list[tuple[int, TuringMachine, Mapping[str, str]]] = []
+    if entered is not None and left == 1:
+        entered = {q: operations[::-1] for q, operations in entered.items()}
+    found: list[tuple[int, TuringMachine, Mapping[str, Mapping[Operations, str]]]] = []
     reasons: list[Refusal] = []
     for k in reversed(range(1, len(machine.states).bit_length() + 1)):
         control = _control(steps, k)
@@ -63,11 +69,11 @@ def translated(machine: StackMachine, left: int = 0) -> Translated:
                 "begins there is not in the weights"
             )
         try:
-            table = _table(steps, control, k)
+            table = _table(steps, control, k, entered)
         except Refusal as reason:
             reasons.append(reason)
             continue
-        if table and (same := _same(*table, machine, left)) is not None:
+        if table and (same := _same(*table, machine, left, entered)) is not None:
             found.append((k, table[0], same))
     if not found:
         raise reasons[0] if reasons else Refusal("its rules could not be read as those of a Turing machine")
@@ -121,18 +127,18 @@ def _control(steps: Mapping[str, Step | None], k: int) -> list[str] | None:
         return list(steps)
     near: dict[str, list[tuple[str, int]]] = {q: [] for q in steps}
     phase: dict[str, int] = {q: 0 for q, step in steps.items() if step is None or step.move == 0}
-    entered = set()
+    reached = set()
     for q, step in steps.items():
         for target in step.after if step else ():
             assert step is not None
-            entered.add(target)
+            reached.add(target)
             far = steps[target]
             if step.move == 0 or (far is not None and far.move != step.move):
                 phase[target] = 0
             if step.move:
                 near[q].append((target, 1))
                 near[target].append((q, -1))
-    phase |= dict.fromkeys(steps.keys() - entered, 0)
+    phase |= dict.fromkeys(steps.keys() - reached, 0)
     waiting = list(phase)
     while waiting:
         here = waiting.pop()
@@ -147,9 +153,9 @@ def _control(steps: Mapping[str, Step | None], k: int) -> list[str] | None:
 
 
 def _table(
-    steps: Mapping[str, Step | None], control: list[str], k: int
-) -> tuple[TuringMachine, dict[tuple[str, str], str]] | None:
-    """The Turing machine, and the state that stands for each of its pairs of a state and a symbol."""
+    steps: Mapping[str, Step | None], control: list[str], k: int, entered: Mapping[str, Operations] | None
+) -> tuple[TuringMachine, dict[tuple[str, str], list[str]]] | None:
+    """The Turing machine, and the states that stand for each of its pairs of a state and a symbol."""
     moves: dict[str, tuple[int, int, tuple[str, ...]]] = {}
     for q in control:
         step = steps[q]
@@ -171,20 +177,28 @@ def _table(
         or not place.keys() <= set(control)
     ):
         return None
-    free = [q for q in control if q not in place]
     stays = {step.after[0] for step in steps.values() if step and step.move == 0}
-    if any(steps[q] is not None or q in stays for q in free):
+    merged = [[row] for row in rows]
+    if entered is not None:
+        merged = _merged(rows, steps, entered)
+        first = {row[0]: n for n, group in enumerate(merged) for row in group}
+        place = {q: (first[row[0]], a) for row in rows for a, q in enumerate(row)}
+        place |= {q: _stayed(q, place, steps) for q in control if q in stays and q not in place}
+    free = [q for q in control if q not in place]
+    if any(steps[q] is not None or q in stays for q in free) or (free and entered is not None):
         raise Refusal(
             "the head never moves into some state of the Turing machine, and only a move shows which states of the "
             "stack machine stand for the same state, and for which symbol"
         )
     if len(free) % symbols:
         return None
-    idle = [tuple(free[n : n + symbols]) for n in range(0, len(free), symbols)]
-    ordered = sorted([*rows, *idle], key=lambda row: control.index(row[0]))
+    idle = [[tuple(free[n : n + symbols])] for n in range(0, len(free), symbols)]
+    ordered = sorted([*merged, *idle], key=lambda group: control.index(group[0][0]))
     names = [f"q{n}" for n in range(len(ordered))]
     alphabet = ["_", *map(str, range(1, symbols))]
-    place = {q: (n, a) for n, row in enumerate(ordered) for a, q in enumerate(row)}
+    was = {n: ordered.index(group) for n, group in enumerate(merged)}
+    place = {q: (was[n], a) for q, (n, a) in place.items() if q not in free}
+    place |= {q: (n, a) for n, group in enumerate(ordered) for row in group for a, q in enumerate(row)}
     delta: dict[tuple[str, str], tuple[str, str, int]] = {}
     for q, (n, a) in place.items():
         step = steps[q]
@@ -198,7 +212,45 @@ def _table(
     with_rules = [q for q, _ in delta]
     halting = set(names) - set(with_rules)
     machine = TuringMachine(delta, with_rules[0], halting, "_", alphabet=alphabet)
-    return machine, {(names[n], alphabet[a]): q for q, (n, a) in place.items()}
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for q, (n, a) in place.items():
+        pairs.setdefault((names[n], alphabet[a]), []).append(q)
+    return machine, pairs
+
+
+def _merged(
+    rows: list[tuple[str, ...]], steps: Mapping[str, Step | None], entered: Mapping[str, Operations]
+) -> list[list[tuple[str, ...]]]:
+    """The rows of states by the state of the Turing machine: those with the same rules are one if different operations
+    lead there, as few as possible.
+    """
+    alike: dict[tuple, list[tuple[str, ...]]] = {}
+    for row in rows:
+        alike.setdefault(tuple(steps[q] for q in row), []).append(row)
+    found = []
+    for group in alike.values():
+        ways = {entered[row[0]] for row in group}
+        if len(ways) == len(group):
+            found.append(group)
+        elif len(ways) == 1:
+            found += [[row] for row in group]
+        else:
+            raise Refusal(
+                "several states of the Turing machine have the same rules, such as halting ones, and which of them a "
+                "step leads to is not in the weights"
+            )
+    return found
+
+
+def _stayed(q: str, place: Mapping[str, tuple[int, int]], steps: Mapping[str, Step | None]) -> tuple[int, int]:
+    """The state and the symbol that a stay leads to: the one pair with these rules."""
+    same = {pair for other, pair in place.items() if steps[other] == steps[q]}
+    if len(same) != 1:
+        raise Refusal(
+            f"a step that stays leads to a state and a symbol whose rule {len(same)} pairs have, and which of these it "
+            f"is is not in the weights"
+        )
+    return same.pop()
 
 
 def _in_order(
@@ -244,31 +296,41 @@ def _move(steps: Mapping[str, Step | None], q: str, k: int) -> tuple[int, int, t
 
 
 def _same(
-    turing: TuringMachine, pairs: Mapping[tuple[str, str], str], machine: StackMachine, left: int
-) -> dict[str, str] | None:
+    turing: TuringMachine,
+    pairs: Mapping[tuple[str, str], list[str]],
+    machine: StackMachine,
+    left: int,
+    entered: Mapping[str, Operations] | None,
+) -> dict[str, dict[Operations, str]] | None:
     """The states of a stack machine by the names of those of the translation of a Turing machine, if these make both
     the same, rule for rule.
     """
-    two = TwoStacks(turing)
-    names = {name: pairs[pair] for name, pair in two.control.items()}
-    waiting, seen = list(names), 0
+    two, way = TwoStacks(turing), entered or {}
+    names: dict[str, dict[Operations, str]] = {}
+    waiting = []
+    for name, pair in two.control.items():
+        names[name] = {way.get(q, ()): q for q in pairs.get(pair, [])}
+        waiting += [(name, q) for q in names[name].values()]
+    seen = 0
     while waiting:
-        name = waiting.pop()
+        name, here = waiting.pop()
         for key, (target, *operations) in _rules(two.machine, name):
             tops, changes = list(key[1:]), list(operations)
             if left == 1:
                 tops.reverse()
                 changes.reverse()
-            wanted = machine.rules.get((names[name], *tops))
+            wanted = machine.rules.get((here, *tops))
             if wanted is None or list(wanted[1:]) != changes:
                 return None
             seen += 1
-            if target not in names:
-                names[target] = wanted[0]
-                waiting.append(target)
-            if names[target] != wanted[0]:
+            known, there = names.setdefault(target, {}), wanted[0]
+            if way.get(there, ()) not in known:
+                known[way.get(there, ())] = there
+                waiting.append((target, there))
+            if known[way.get(there, ())] != there:
                 return None
-    whole = len(machine.states) == len(names) == len(set(names.values())) == len(two.machine.states)
+    every = [q for known in names.values() for q in known.values()]
+    whole = len(machine.states) == len(every) == len(set(every)) and len(names) == len(two.machine.states)
     return names if whole and seen == len(machine.rules) else None
 
 
