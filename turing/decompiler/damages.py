@@ -1,55 +1,193 @@
-"""Damage: what happens to numbers that are stored coarsely, disturbed, pruned or trained on.
+"""Damage: what happens to numbers that are stored coarsely, disturbed, pruned, flipped or trained on.
+
+A perturbation is a function of a level and a seed: it takes the parameters of a network by name and returns other ones.
+Noise comes from one integer generator, :func:`uniform`, which the page has too: the same seed gives the same noise in
+every process, in Python and in the browser. :func:`damage` does the same to bare tensors.
 
 Chapter: :doc:`/book/reading-back`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from turing.arguments import listed
-from turing.decompiler.tensors import Array, Bare, bare
+from turing.decompiler.tensors import Bare, Convolved, Head, Map, Refusal, bare
 
-__all__ = ["DAMAGES", "damage"]
+__all__ = ["DAMAGES", "Dropout", "Flip", "Gaussian", "Perturbation", "Prune", "Round", "damage", "normal", "uniform"]
 
-Change = Callable[[np.random.Generator, Array, float], Array]
-
-
-def _bfloat16(random: np.random.Generator, tensor: Array, amount: float) -> Array:
-    return torch.tensor(tensor).to(torch.bfloat16).double().numpy()
+Parameters = Mapping[str, Tensor]
+Perturbation = Callable[[Parameters, Any, int], dict[str, Tensor]]
+INTEGERS = {"int8": 8, "int4": 4, "ternary": 2}
 
 
-def _noise(random: np.random.Generator, tensor: Array, amount: float) -> Array:
-    return tensor + amount * random.normal(size=tensor.shape)
+def uniform(seed: int, start: int, size: int) -> np.ndarray:
+    """Numbers between 0 and 1, in float64: number k of a seed is a hash of the seed and of k, in 32-bit integers.
+
+    >>> uniform(0, 0, 3).round(6).tolist() == uniform(0, 1, 2).round(6).tolist()
+    False
+    >>> uniform(7, 0, 3).tolist()[1:] == uniform(7, 1, 2).tolist()
+    True
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    with np.errstate(over="ignore"):
+        k = np.arange(start, start + size, dtype=np.uint32)
+        x = _mixed(_mixed(np.full(1, seed, np.uint32)) + k * np.uint32(0x9E3779B9))
+    return (x.astype(np.float64) + 0.5) / 2**32
 
 
-def _steps(levels: int) -> Change:
-    def rounded(random: np.random.Generator, tensor: Array, amount: float) -> Array:
-        unit = np.abs(tensor).max(initial=0) / levels
-        return np.round(tensor / unit) * unit if unit else tensor
-
-    return rounded
-
-
-def _pruned(random: np.random.Generator, tensor: Array, amount: float) -> Array:
-    """The smallest numbers of a tensor become 0: that share of those that are not 0 already."""
-    sizes = np.sort(np.abs(tensor[tensor != 0]))
-    least = sizes[int(amount * len(sizes))] if int(amount * len(sizes)) < len(sizes) else np.inf
-    return np.where(np.abs(tensor) < least, 0, tensor)
+def _mixed(x: np.ndarray) -> np.ndarray:
+    """The finalizer of MurmurHash3."""
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return x ^ (x >> np.uint32(16))
 
 
-DAMAGES: dict[str, tuple[Change | None, float]] = {  # with the amount unless given
-    "noise": (_noise, 0.01),
-    "bfloat16": (_bfloat16, 0),
-    "int8": (_steps(127), 0),
-    "int4": (_steps(7), 0),
-    "ternary": (_steps(1), 0),
-    "pruning": (_pruned, 0.1),
-    "flip": (None, 1),
+def normal(seed: int, start: int, size: int) -> np.ndarray:
+    """Standard normal numbers, in float64: number k comes from the uniform numbers 2k and 2k + 1 (Box and Muller).
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+    pairs = uniform(seed, 2 * start, 2 * size).reshape(-1, 2)
+    return np.sqrt(-2 * np.log(pairs[:, 0])) * np.cos(2 * np.pi * pairs[:, 1])
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Independent normal noise with the standard deviation ``level``: on all numbers, or where they are not 0.
+
+    ``module`` restricts it to one module of the pipeline. Numbers are counted through all parameters, in their order.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    on: str = "all"
+    module: str | None = None
+
+    def __call__(self, parameters: Parameters, level: Any, seed: int) -> dict[str, Tensor]:
+        found, start = {}, 0
+        for name, numbers in parameters.items():
+            if _inside(name, self.module):
+                noise = torch.from_numpy(normal(seed, start, numbers.numel())).view(numbers.shape) * float(level)
+                if self.on == "nonzero":
+                    noise = noise * (numbers != 0)
+                found[name] = (numbers.double() + noise).to(numbers.dtype)
+            else:
+                found[name] = numbers
+            start += numbers.numel()
+        return found
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Of the numbers that are not 0, each becomes 0 with the probability ``level``.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    module: str | None = None
+
+    def __call__(self, parameters: Parameters, level: Any, seed: int) -> dict[str, Tensor]:
+        found, start = {}, 0
+        for name, numbers in parameters.items():
+            kept = torch.from_numpy(uniform(seed, start, numbers.numel())).view(numbers.shape) >= float(level)
+            found[name] = numbers * kept if _inside(name, self.module) else numbers
+            start += numbers.numel()
+        return found
+
+
+@dataclass(frozen=True)
+class Prune:
+    """Of the numbers that are not 0, the share ``level`` with the least magnitude becomes 0; ties in a random order.
+    With ``each`` that is done in each tensor, and numbers that tie with the first one that is kept are kept.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    each: bool = False
+
+    def __call__(self, parameters: Parameters, level: Any, seed: int) -> dict[str, Tensor]:
+        if self.each:
+            return {name: _pruned(numbers, float(level)) for name, numbers in parameters.items()}
+        flat = torch.cat([numbers.flatten() for numbers in parameters.values()])
+        places = flat.nonzero().flatten()
+        ties = torch.from_numpy(uniform(seed, 0, len(places)))
+        order = np.lexsort((ties.numpy(), flat[places].abs().numpy()))
+        flat = flat.clone()
+        flat[places[torch.from_numpy(order)[: round(float(level) * len(places))]]] = 0
+        return _cut(flat, parameters)
+
+
+def _pruned(numbers: Tensor, share: float) -> Tensor:
+    sizes = numbers[numbers != 0].abs().sort().values
+    number = int(share * len(sizes))
+    least = sizes[number] if number < len(sizes) else torch.inf
+    return torch.where(numbers.abs() < least, 0.0, numbers)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """``level`` of the numbers that are not 0 change their sign.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    def __call__(self, parameters: Parameters, level: Any, seed: int) -> dict[str, Tensor]:
+        flat = torch.cat([numbers.flatten() for numbers in parameters.values()]).clone()
+        places = flat.nonzero().flatten()
+        order = torch.from_numpy(uniform(seed, 0, len(places))).argsort()
+        flat[places[order[: int(level)]]] *= -1
+        return _cut(flat, parameters)
+
+
+@dataclass(frozen=True)
+class Round:
+    """Every tensor rounded to ``level``: ``"bfloat16"``, or ``"int8"``, ``"int4"`` or ``"ternary"``, which are integers
+    times the greatest magnitude of the tensor over 127, 7 or 1. The network goes on computing in its own number type.
+
+    Chapter: :doc:`/book/break-restore-train`.
+    """
+
+    def __call__(self, parameters: Parameters, level: Any, seed: int) -> dict[str, Tensor]:
+        if level not in ("bfloat16", *INTEGERS):
+            raise ValueError(f"Numbers are rounded to bfloat16, {', '.join(INTEGERS)}, and {level!r} was given.")
+        return {name: _rounded(numbers, level) for name, numbers in parameters.items()}
+
+
+def _rounded(numbers: Tensor, level: str) -> Tensor:
+    if level == "bfloat16":
+        return numbers.bfloat16().to(numbers.dtype)
+    largest = numbers.abs().max()
+    if not largest:
+        return numbers
+    unit = largest / (2 ** (INTEGERS[level] - 1) - 1)
+    return (numbers / unit).round() * unit
+
+
+def _inside(name: str, module: str | None) -> bool:
+    return module is None or name.startswith(f"pipeline.{module}.")
+
+
+def _cut(flat: Tensor, parameters: Parameters) -> dict[str, Tensor]:
+    parts = flat.split([numbers.numel() for numbers in parameters.values()])
+    return {name: part.view(numbers.shape) for (name, numbers), part in zip(parameters.items(), parts, strict=True)}
+
+
+DAMAGES: dict[str, tuple[Perturbation | None, Any]] = {  # with the level unless given
+    "noise": (Gaussian(), 0.01),
+    "bfloat16": (Round(), "bfloat16"),
+    "int8": (Round(), "int8"),
+    "int4": (Round(), "int4"),
+    "ternary": (Round(), "ternary"),
+    "pruning": (Prune(each=True), 0.1),
+    "flip": (Flip(), 1),
     "training": (None, 0.01),
 }
 
@@ -72,32 +210,15 @@ def damage(what: Any, kind: str = "noise", amount: float | None = None, seed: in
     """
     if kind not in tuple(DAMAGES):
         raise ValueError(f"A damage is one of {listed(tuple(DAMAGES))}, and {kind!r} was given.")
-    network, random = bare(what), np.random.default_rng(seed)
-    change, usual = DAMAGES[kind]
-    size = usual if amount is None else float(amount)
-    if kind == "flip":
-        return _flipped(network, random, int(size))
-    if kind == "training":
-        return _trained(network, random, size)
-    assert change is not None
-    return network.changed(lambda tensor: change(random, tensor, size))
-
-
-def _flipped(network: Bare, random: np.random.Generator, number: int) -> Bare:
-    """The sign of some numbers, each not 0 and drawn from all of them."""
-    counts = [int(np.count_nonzero(tensor)) for tensor in network.tensors()]
-    chosen = set(random.choice(sum(counts), min(number, sum(counts)), replace=False).tolist())
-    first = 0
-
-    def flipped(tensor: Array) -> Array:
-        nonlocal first
-        new, places = tensor.copy(), np.argwhere(tensor)
-        for number in sorted(chosen & set(range(first, first + len(places)))):
-            new[tuple(places[number - first])] *= -1
-        first += len(places)
-        return new
-
-    return network.changed(flipped)
+    network = bare(what)
+    change, level = DAMAGES[kind]
+    if amount is not None and not isinstance(level, str):
+        level = float(amount)
+    if change is None:
+        return _trained(network, np.random.default_rng(seed), level)
+    tensors = {str(n): torch.tensor(np.asarray(tensor, dtype=float)) for n, tensor in enumerate(network.tensors())}
+    changed = iter(change(tensors, level, seed).values())
+    return network.changed(lambda _: next(changed).numpy())
 
 
 def _trained(network: Bare, random: np.random.Generator, length: float) -> Bare:
@@ -105,7 +226,10 @@ def _trained(network: Bare, random: np.random.Generator, length: float) -> Bare:
     leaves = [torch.tensor(np.asarray(tensor, dtype=float), requires_grad=True) for tensor in network.tensors()]
     given = iter(leaves)
     traced = network.changed(lambda _: next(given))
-    width = traced.parts[0].weight.shape[1]  # type: ignore[union-attr]  # a map, which pass_through checks
+    first = traced.parts[0]
+    if not isinstance(first, Map) or any(isinstance(part, Convolved) for part in traced.parts):
+        raise Refusal(f"A network of maps, and heads after the first, is trained here, and {network} was given.")
+    width = first.weight.shape[1]
     x = torch.tensor(random.integers(0, 2, (16, width)).astype(float))
     wanted = torch.tensor(random.integers(0, 2, (16, width)).astype(float))
     ((_pass(traced, x) - wanted) ** 2).mean().backward()
@@ -120,15 +244,13 @@ def _trained(network: Bare, random: np.random.Generator, length: float) -> Bare:
 
 def _pass(network: Bare, x: torch.Tensor) -> torch.Tensor:
     """One pass in torch with soft attention (κ = 1), so that every number has a gradient; the word is the columns."""
-    from turing.decompiler.tensors import Head
-
     for part in network.parts:
         if isinstance(part, Head):
             keys = torch.vstack([x @ part.key.weight.T + part.key.bias, part.null_key])
             values = torch.vstack([x @ part.value.weight.T + part.value.bias, part.null_value])
             shares = torch.softmax((x @ part.query.weight.T + part.query.bias) @ keys.T, dim=-1)
             x = x + shares @ values @ part.write.weight.T + part.write.bias
-        else:
+        elif isinstance(part, Map):
             x = x @ part.weight.T + part.bias
             x = x if part.activation == "none" else x.clamp(min=0)
     return x

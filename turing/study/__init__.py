@@ -3,11 +3,11 @@
 Chapter: :doc:`/book/break-restore-train`.
 """
 
+from turing.decompiler.damages import Dropout, Flip, Gaussian, Prune, Round, normal, uniform
 from turing.study.copies import Copies
 from turing.study.curvature import Bend, along, bend, direction, kinks
 from turing.study.failure import Failure, deviations, first_failure, first_failures
 from turing.study.losses import Lesson, accuracy, cross_entropy, forced, lesson, rolled, squares
-from turing.study.perturbations import Dropout, Flip, Gaussian, Prune, Round, normal, uniform
 from turing.study.sweep import perturbed, read_table, sweep, write_table
 from turing.study.training import Change, difference, distance, train
 from turing.study.words import parentheses

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from turing.construction import Construction
-from turing.study.perturbations import normal
+from turing.decompiler.damages import normal
 
 __all__ = ["Bend", "along", "bend", "direction", "kinks"]
 

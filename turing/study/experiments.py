@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from turing.construction import Construction, compile
+from turing.decompiler.damages import Dropout, Flip, Gaussian, Prune, Round, normal
 from turing.study.curvature import along, bend, direction, kinks
 from turing.study.failure import deviations, first_failure, first_failures
 from turing.study.losses import Lesson, accuracy, cross_entropy, forced, lesson, squares
-from turing.study.perturbations import Dropout, Flip, Gaussian, Prune, Round, normal
 from turing.study.sweep import Row, perturbed, read_table, sweep
 from turing.study.training import difference, distance, train
 from turing.study.words import parentheses

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from turing import arguments
 from turing.construction import Construction
+from turing.decompiler.damages import Perturbation
 from turing.study.failure import first_failures
-from turing.study.perturbations import Perturbation
 
 __all__ = ["perturbed", "read_table", "sweep", "write_table"]
 
