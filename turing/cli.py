@@ -550,7 +550,7 @@ def _decompile(args: argparse.Namespace) -> int:
     found = decompile(given)
     _print_rows(
         {
-            "network": f"{found.construction}, {', '.join(f'{name} {value}' for name, value in found.options.items())}",
+            "network": ", ".join([found.construction, *(f"{name} {value}" for name, value in found.options.items())]),
             "machine": repr(found.machine),
             "margin": f"{found.margin:.2f}",
             "certified": "yes, number for number" if found.certified else "no",

@@ -91,7 +91,10 @@ def _split(bias: Array, near: Nearest) -> tuple[list[int], list[int]]:
     sizes = np.maximum(-bias[order], FLOOR * most)
     number = len(bias) - zeros if zeros else 1 + int((sizes[:-1] / sizes[1:]).argmax())
     noise = np.abs(bias[order[number:]]).max(initial=0)
-    _require(0 < number < len(bias) and -bias[order[number - 1]] > CLEAR * noise, "the detectors cannot be told from the others")
+    _require(
+        0 < number < len(bias) and -bias[order[number - 1]] > CLEAR * noise,
+        "the detectors cannot be told from the others",
+    )
     near.margin = min(near.margin, 1 + float(noise / bias[order[number - 1]]))
     return sorted(order[:number].tolist()), sorted(order[number:].tolist())
 
@@ -138,7 +141,9 @@ def _rule(
     _require(not changes[:, [0, 2]].any(), "a rule writes to a neighbour")
     added, taken = (np.flatnonzero(changes[:, 1] == sign).tolist() for sign in (1, -1))
     same = not added and not taken
-    _require(same or (len(added) == 1 and taken == [under]), "a rule should take away what it reads, and write one symbol")
+    _require(
+        same or (len(added) == 1 and taken == [under]), "a rule should take away what it reads, and write one symbol"
+    )
     written = under if same else added[0]
     places = [(states[target], tap)] + [(symbols[a], 1) for a in (*taken, *added)]
     return (target, written, 1 - tap), places
@@ -191,7 +196,9 @@ def _begins(first_row: Any, states: list[int], symbols: list[int], read_by: Arra
     rows = rows / read_by
     heads = np.argwhere(rows[:, states] > ON).tolist()
     if len(heads) != 1:
-        raise Refusal(f"In the first row of cells the head should be on one cell in one state; {len(heads)} were found.")
+        raise Refusal(
+            f"In the first row of cells the head should be on one cell in one state; {len(heads)} were found."
+        )
     ((cell, state),) = heads
     on = np.flatnonzero(rows[0, symbols] > ON).tolist()
     if len(on) != 1:

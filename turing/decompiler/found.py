@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turing.construction import Construction, compile
-from turing.decompiler import cells, one_layer, ss95, wcm21
+from turing.decompiler import cells, one_layer, ss95, tokens, wcm21
 from turing.decompiler.certify import Match, in_order, laid_over, matched
+from turing.decompiler.names import renaming
 from turing.decompiler.reading import Reading, Weight, first_numbers, numbered
 from turing.decompiler.stacks import four_layers, realtime
 from turing.decompiler.tensors import Bare, Refusal, bare
@@ -115,13 +116,19 @@ def decompile(what: Any, first_column: Any = None) -> Found:
         return _laid(network, realtime(one_layer.read(layer), first_column))
     if (row := cells.shape(network)) is not None:
         return _laid(network, cells.read(row, first_column))
+    if (window := tokens.shape(network)) is not None:
+        return _laid(network, tokens.read(window, first_column))
     raise Refusal(f"The shapes and the wiring of {network} are those of no construction that is read back.")
 
 
 def _laid(network: Bare, read: Reading) -> Found:
-    """A reading that says which neuron is which, so that the compiled network can be laid over the one that was given."""
+    """A reading that says which neuron is which: so the compiled network can be laid over the one that was given."""
 
     def lay(compiled: Bare) -> Match:
+        windows = [tokens.shape(each) for each in (network, compiled)]
+        if windows[0] is not None and windows[1] is not None:
+            given, other = tokens.products(windows[0]), tokens.products(windows[1])
+            return tokens.lay(given, other, read.order, read.factors["neurons"])
         return laid_over(network, compiled, read.order, read.factors)
 
     shared = (read.machine, read.construction, read.options, float(read.margin), read.unknown, read.evidence)
@@ -205,6 +212,8 @@ def repair(what: Any, first_column: Any = None) -> Repaired:
     """
     given = bare(what)
     found = decompile(given, first_column)
+    if found.construction == "liwang25":
+        return _repaired_window(found, what)
     if not isinstance(found.reading, Table):
         return _repaired_in_order(found, found.reading)
     plain = found.compiled()
@@ -212,24 +221,41 @@ def repair(what: Any, first_column: Any = None) -> Repaired:
         renamed = _with_names(found, what.machine)
         if renamed:
             plain = compile(renamed, found.construction, **what.options)
-    names = [numbers.name for numbers in plain.ir().numbers()]
-    changes, apart = [], 0
-    for name, one, other in zip(names, given.tensors(), bare(plain).tensors(), strict=True):
-        places = np.argwhere(np.abs(one - other) > CHANGED)
-        apart += int((np.abs(one - other) > 0.5).sum())
-        changes += [Change(name, tuple(p), float(one[tuple(p)]), float(other[tuple(p)])) for p in places.tolist()]
+    changes = _changes(plain, given, bare(plain))
+    apart = sum(abs(change.value - change.compiled) > 0.5 for change in changes)
     numbers = sum(np.size(tensor) for tensor in given.tensors())
     return Repaired(plain, found, changes if apart < max(8, numbers / 100) else None)
 
 
+def _changes(plain: Any, given: Bare, wanted: Bare) -> list[Change]:
+    """The numbers that differ, with the names that the compiled network has for their tensors."""
+    changes = []
+    for named, one, other in zip(plain.ir().numbers(), given.tensors(), wanted.tensors(), strict=True):
+        for place in map(tuple, np.argwhere(np.abs(one - other) > CHANGED).tolist()):
+            changes.append(Change(named.name, place, float(one[place]), float(other[place])))
+    return changes
+
+
+def _repaired_window(found: Found, what: Any) -> Repaired:
+    """A network compiled anew, with the names that the given one has if it is for the same machine."""
+    plain = found.compiled()
+    if isinstance(what, Construction) and what.construction == found.construction:
+        blanks = (
+            TuringMachine(m.delta, m.initial, m.halting, b, alphabet=m.symbols)
+            for m in [found.machine]
+            for b in m.symbols
+        )
+        if any(renaming(machine, what.machine) for machine in blanks):
+            plain = compile(what.machine, found.construction, **what.options)
+            return Repaired(plain, found, _changes(plain, found.network, bare(plain)))
+    return Repaired(plain, found, None)
+
+
 def _repaired_in_order(found: Found, read: Reading) -> Repaired:
     """A network compiled anew; the changes are named in the order of the given network, and have its factors."""
-    plain, changes = found.compiled(), []
+    plain = found.compiled()
     wanted = in_order(bare(plain), read.order, read.factors)
-    for named, one, other in zip(plain.ir().numbers(), found.network.tensors(), wanted.tensors(), strict=True):
-        places = np.argwhere(np.abs(one - other) > CHANGED).tolist()
-        changes += [Change(named.name, tuple(p), float(one[tuple(p)]), float(other[tuple(p)])) for p in places]
-    return Repaired(plain, found, changes)
+    return Repaired(plain, found, _changes(plain, found.network, wanted))
 
 
 def _with_names(found: Found, machine: TuringMachine) -> TuringMachine | None:

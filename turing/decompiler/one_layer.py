@@ -146,16 +146,16 @@ def _stacks(found: Shape, near: Nearest) -> tuple[dict[tuple[str, int], int], in
             made[name, i] = row
             wanted = {"noop": 1.0, "pop": float(base)}.get(name, 1 / base)
             own = weight[row, list(columns)]
-            _require(bool((np.abs(own - wanted) < min(0.5, wanted / 2)).all()), f"a neuron for {name} has other numbers")
+            _require(
+                bool((np.abs(own - wanted) < min(0.5, wanted / 2)).all()), f"a neuron for {name} has other numbers"
+            )
             others = [c for other in stacks for c in other if other != columns]
             _require(not near(weight[row, others]).any(), "an operation reads another stack")
     _require(len(set(made.values())) == len(made), "a neuron is for two stacks")
     return made, base, (digits[0], digits[1])
 
 
-def _chosen(
-    found: Shape, near: Nearest, rows: Array, made: Mapping[tuple[str, int], int], places: list[int]
-) -> Array:
+def _chosen(found: Shape, near: Nearest, rows: Array, made: Mapping[tuple[str, int], int], places: list[int]) -> Array:
     """For each class the row, over the detectors, that is 1 if the next step is of it: that of the detector that asks
     nothing of the stacks.
     """

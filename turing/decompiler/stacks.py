@@ -35,8 +35,8 @@ SIDES = (
     "first_column of a run on a word, whose rest is on the right"
 )
 STATES = (
-    "one layer has neurons for what steps do and none for states: states with the same rules are one here, unless steps "
-    "that do the same lead to both; and of states that no step leads to the weights have no rules"
+    "one layer has neurons for what steps do and none for states: states with the same rules are one here, unless "
+    "steps that do the same lead to both; and of states that no step leads to the weights have no rules"
 )
 LOST = "lost0, lost1, … stand for states that no step leads to; of their rules only what they do is in the weights"
 SYMBOLS = "the same weights belong to a machine with other symbols, whose codes have another number of bits: {}"
@@ -71,9 +71,7 @@ def four_layers(stacks: Stacks, first_column: Any) -> Reading:
     if start is not None:
         found = _from(turing, start)
     two = TwoStacks(found)
-    order = ss95.orders(
-        stacks, two.machine, {q: known[()] for q, known in turing.states.items()}, (left, 1 - left)
-    )
+    order = ss95.orders(stacks, two.machine, {q: known[()] for q, known in turing.states.items()}, (left, 1 - left))
     evidence: dict[str, list[Weight]] = {}
     for (q, *_), weights in stacks.evidence.items():
         evidence.setdefault(q, []).extend(weights)
@@ -165,7 +163,9 @@ def realtime(classes: Classes, first_column: Any) -> Reading:
         (name, *operations): int(q[1:]) for name, known in turing.states.items() for operations, q in known.items()
     }
     order = {"column": _in_one_layer(classes, two.machine, numbers, (left, 1 - left))}
-    evidence = {f"q{k}": [w for u in follows for w in classes.evidence(k, u)] for k, follows in enumerate(classes.follows)}
+    evidence = {
+        f"q{k}": [w for u in follows for w in classes.evidence(k, u)] for k, follows in enumerate(classes.follows)
+    }
     shown = _of_steps(two, turing, evidence)
     return Reading(found, "ss95-realtime", options, classes.margin, unknown, shown, order)
 

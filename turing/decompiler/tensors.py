@@ -214,11 +214,11 @@ def _part(part: ir.Part) -> Part:
     if isinstance(part, ir.Argmax) and part.inputs.width == sum(part.inputs[name].size for name in part.slices[:1]):
         return Choice(part.inputs.width)
     if isinstance(part, ir.Attention) and part.score == "dot":
-        maps = [_map(inner) for inner in (part.query, part.key, part.value, part.write)]
+        query, key, value, write = (_map(inner) for inner in (part.query, part.key, part.value, part.write))
         if part.mask in ("causal", "cross") and part.null_key is not None and part.null_value is not None:
-            return Head(*maps, _array(part.null_key), _array(part.null_value), part.mask, part.kappa)
+            return Head(query, key, value, write, _array(part.null_key), _array(part.null_value), part.mask, part.kappa)
         if part.mask == "window" and part.null_key is None and part.oldest is not None:
-            return Head(*maps, None, None, part.mask, part.kappa, _array(part.oldest))
+            return Head(query, key, value, write, None, None, part.mask, part.kappa, _array(part.oldest))
     kind = f"{part.kind} with mask {part.mask!r}" if isinstance(part, ir.Attention) else part.kind
     raise Refusal(f"Part {part.name} is of a kind that is not read back: {kind}.")
 

@@ -16,6 +16,10 @@ __all__ = ["Translated", "translated"]
 
 TOPS = (None, "0", "1")
 Operations = tuple  # on the left stack and on the right one; none if they do not tell states apart
+UNENTERED = (
+    "the head never moves into some state of the Turing machine, and only a move shows which states of the stack "
+    "machine stand for the same state, and for which symbol"
+)
 
 
 class Translated(NamedTuple):
@@ -186,10 +190,7 @@ def _table(
         place |= {q: _stayed(q, place, steps) for q in control if q in stays and q not in place}
     free = [q for q in control if q not in place]
     if any(steps[q] is not None or q in stays for q in free) or (free and entered is not None):
-        raise Refusal(
-            "the head never moves into some state of the Turing machine, and only a move shows which states of the "
-            "stack machine stand for the same state, and for which symbol"
-        )
+        raise Refusal(UNENTERED)
     if len(free) % symbols:
         return None
     idle = [[tuple(free[n : n + symbols])] for n in range(0, len(free), symbols)]
@@ -245,10 +246,12 @@ def _merged(
 def _stayed(q: str, place: Mapping[str, tuple[int, int]], steps: Mapping[str, Step | None]) -> tuple[int, int]:
     """The state and the symbol that a stay leads to: the one pair with these rules."""
     same = {pair for other, pair in place.items() if steps[other] == steps[q]}
-    if len(same) != 1:
+    if not same:
+        raise Refusal(UNENTERED)
+    if len(same) > 1:
         raise Refusal(
-            f"a step that stays leads to a state and a symbol whose rule {len(same)} pairs have, and which of these it "
-            f"is is not in the weights"
+            f"a step that stays leads to a state and a symbol with a rule that {len(same)} such pairs have, and which "
+            f"of these it is cannot be read from the weights"
         )
     return same.pop()
 
