@@ -174,3 +174,28 @@ def test_the_command_says_what_it_thinks(tmp_path):
     bad = subprocess.run([*command, tmp_path / "net.safetensors"], capture_output=True, text=True)
     assert bad.returncode == 1
     assert bad.stderr.startswith("Rejected: ")
+
+
+@pytest.mark.parametrize("construction", ["ss95", "ss95-realtime", "conv", "liwang25"])
+def test_another_construction_is_rejected_in_a_sentence(construction, tmp_path):
+    network = turing.compile(zoo["bb2"], construction)
+    network.save(tmp_path / "net.safetensors")
+    prove(network).save(tmp_path / "net.proof.json")
+    with pytest.raises(ValueError, match=f"covers WCM21 networks only, not {construction}"):
+        recheck(tmp_path / "net.safetensors", tmp_path / "net.proof.json")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["ss95.safetensors", "any.json"], "Rejected: this checker covers WCM21 networks only, not ss95"),
+        (["missing.safetensors", "any.json"], "Rejected: FileNotFoundError: [Errno 2] No such file"),
+        (["ss95.safetensors"], "Rejected: a network and its proof are needed"),
+    ],
+)
+def test_the_command_answers_for_people(given, said, tmp_path):
+    turing.save(turing.compile(zoo["bb2"], "ss95"), tmp_path / "ss95.safetensors")
+    paths = [str(tmp_path / name) for name in given]
+    ran = subprocess.run([sys.executable, "-m", "turing.recheck", *paths], capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(said)

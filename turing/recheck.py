@@ -31,6 +31,7 @@ def read(path: str | Path) -> tuple[dict, dict, tuple, str]:
     end = 8 + int.from_bytes((raw := Path(path).read_bytes())[:8], "little")
     header = json.loads(raw[8:end])
     metadata = {key: json.loads(value) for key, value in header.pop("__metadata__").items()}
+    require((own := metadata.get("construction")) == "wcm21", f"this checker covers WCM21 networks only, not {own}")
     (dtype,) = {entry["dtype"] for entry in header.values()}
     kind, total, tensors = TYPES[dtype], hashlib.sha256(b"{}"), {}
     for name, entry in sorted(header.items()):
@@ -48,9 +49,8 @@ class Network:
         self.tensors, self.precision, self.exponent = tensors, kind[2], kind[3] * np.log(2)
         self.modules = {module["name"]: module for module in metadata["modules"]}
         every, slices = metadata["layouts"], dict(metadata["layouts"][0])
-        self.places = [
-            [(name, x) for name, n in part for x in (n if isinstance(n, list) else range(n))] for part in every
-        ]
+        parts = [[(name, n if isinstance(n, list) else range(n)) for name, n in part] for part in every]
+        self.places = [[(name, x) for name, labels in part for x in labels] for part in parts]
         self.states, self.symbols, self.L, self.blank = slices["st"], slices["sym1"], slices["pos1"], machine["blank"]
         self.bits = lambda *names: {(name, k): ((name, k), BIT) for name in names for k in range(self.L)}
         delta = {(q, a): rule for q, a, *rule in machine["delta"]}
@@ -86,9 +86,8 @@ class Network:
             cases = [dict(zip(variables, values, strict=True)) for values in every]
             x = np.array([[table[case.get(variable, 0)] for variable, table in known] for case in cases], float)
             for weight, bias, activation in layers:
-                require(
-                    (abs(x) @ abs(weight).T + abs(bias)).max() < 2.0**self.precision, f"{names[0]}: a sum may round"
-                )
+                sums = abs(x) @ abs(weight).T + abs(bias)
+                require(sums.max() < 2.0**self.precision, f"{names[0]}: a sum may round")
                 x = np.maximum(x @ weight.T + bias, {"relu": 0, "none": -np.inf}[activation])
             for i, table in rows:
                 meant = x[:, i] > 0.5 if table == ANY else np.array([table(*case.values()) for case in cases], float)
@@ -167,8 +166,8 @@ def recheck(network_path: str | Path, proof_path: str | Path) -> None:
     """Raise unless the network in a file is proved as far as the proof says. Chapter: :doc:`/book/all-words`."""
     (metadata, tensors, kind, digest), claim = read(network_path), json.loads(Path(proof_path).read_text("utf-8"))
     machine, own, horizon = claim["machine"], metadata["machine"], claim["horizon"]
-    known = [claim[key] for key in ("turing", "version", "construction")] == ["proof", 1, metadata["construction"]]
-    require(known and claim["construction"] == "wcm21", "this is not a proof of a WCM21 network")
+    known = [claim[key] for key in ("turing", "version", "construction")]
+    require(known == ["proof", 1, "wcm21"], "this is not a proof of a WCM21 network")
     same = claim["weights"] == digest and all(machine[key] == own[key] for key in ("initial", "blank", "halting"))
     require(same, "the proof is of other weights, or of another machine")
     same = metadata["arithmetic"] == kind[1] == horizon["arithmetic"]
@@ -194,6 +193,7 @@ def recheck(network_path: str | Path, proof_path: str | Path) -> None:
 
 if __name__ == "__main__":
     try:
+        require(len(sys.argv) == 3, "a network and its proof are needed: net.safetensors net.proof.json")
         recheck(*sys.argv[1:])
     except Exception as error:  # whatever a damaged file leads to
         sys.exit(f"Rejected: {error if isinstance(error, ValueError) else f'{type(error).__name__}: {error}'}")
