@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from turing.decompiler.reading import Nearest, Reading, Weight, numbered, require
+from turing.decompiler.reading import Nearest, Reading, Weight, first_numbers, numbered, require
 from turing.decompiler.tensors import Array, Bare, Convolved, Refusal
 from turing.decompiler.wcm21 import CLEAR, TINY
 from turing.machine import TuringMachine
@@ -187,13 +187,7 @@ def _begins(first_row: Any, states: list[int], symbols: list[int], read_by: Arra
     """The state in a first row of cells, and the blank if it is certain: the word is in the middle, so the first cell
     is blank unless the head is there.
     """
-    rows = np.asarray([[float(number) for number in row] for row in first_row])
-    if rows.ndim != 2 or rows.shape[1] != len(read_by):
-        raise ValueError(
-            f"The first column of this network is a row of cells with {len(read_by)} numbers each; an array of the "
-            f"shape {rows.shape} was given."
-        )
-    rows = rows / read_by
+    rows = first_numbers(first_row, None, len(read_by)) / read_by
     heads = np.argwhere(rows[:, states] > ON).tolist()
     if len(heads) != 1:
         raise Refusal(

@@ -114,17 +114,9 @@ def _of_heads(found: Shape, middle: str, after: str) -> list[Product]:
     """Products through the vector that the heads add to: from those neurons and constants that write it, to those
     neurons and scores that read it.
     """
-    last_map, read = found.before[-1], found.after[0]
-    width = len(last_map.weight)
-    makes = last_map.weight if last_map.activation == "none" else np.eye(width)
-    constants = [last_map.bias if last_map.activation == "none" else np.zeros(width)]
-    for head in found.heads:
-        constants += [head.write.weight @ head.value.bias, head.write.weight @ head.null_value, head.write.bias]
-    written = np.column_stack([makes, *constants])
-    source = f"{int(middle) - 1 if last_map.activation == 'none' else middle}+{len(constants)}"
-    last, initial = found.heads[-2:]
-    fetched = last.write.weight @ (last.value.weight @ written)
-    blocks = [written, fetched]
+    read, (last, initial) = found.after[0], found.heads[-2:]
+    blocks, constants = _written(found)
+    source = f"{int(middle) - 1 if found.before[-1].activation == 'none' else middle}+{constants}"
     products = [Product(read.bias[:, None], after, "")]
     products += [Product(read.weight @ block, after, source) for block in blocks]
     for head in found.heads[:-1]:
@@ -143,14 +135,30 @@ def _of_heads(found: Shape, middle: str, after: str) -> list[Product]:
     return products
 
 
+def _written(found: Shape) -> tuple[list[Array], int]:
+    """What is written to the vector that the heads add to, in columns: by neurons, and after them by constants, whose
+    number is the second result; and the same by way of the head that fetches the last write.
+    """
+    last_map, last = found.before[-1], found.heads[-2]
+    width = len(last_map.weight)
+    makes = last_map.weight if last_map.activation == "none" else np.eye(width)
+    constants = [last_map.bias if last_map.activation == "none" else np.zeros(width)]
+    for head in found.heads:
+        constants += [head.write.weight @ head.value.bias, head.write.weight @ head.null_value, head.write.bias]
+    written = np.column_stack([makes, *constants])
+    return [written, last.write.weight @ (last.value.weight @ written)], len(constants)
+
+
 def _of_word(found: Shape, order: Array, scale: Array) -> Array:
     """What is read of the word, in rows: by scores and by what is chosen; its columns are the word's own basis."""
     initial, read = found.heads[-1], found.after[0]
     wide = np.column_stack([initial.key.weight, initial.key.bias])
     value = np.column_stack([initial.value.weight, initial.value.bias])
-    last_map = found.before[-1]
-    makes = last_map.weight if last_map.activation == "none" else np.eye(len(last_map.weight))
-    scores = np.column_stack([initial.query.weight @ makes[:, order] * scale, initial.query.bias]).T @ wide
+    blocks, constants = _written(found)
+    neurons = np.append(order, len(order) + np.arange(constants))
+    factor = np.append(scale, np.ones(constants))
+    asks = [initial.query.weight @ block[:, neurons] * factor for block in blocks]
+    scores = np.column_stack([*asks, initial.query.bias]).T @ wide
     return np.vstack([scores, read.weight @ (initial.write.weight @ value)])
 
 
@@ -205,7 +213,9 @@ def matched(given: Shape, compiled: Shape, seeds: Mapping[str, Mapping[int, int]
                 matrix = matrix * (factor[:, None] if axis == 0 else factor)
         apart, size = (float(np.abs(m).max(initial=0)) for m in (matrix - other.matrix, other.matrix))
         worst = max(worst, apart / max(1, size))
-    return Match(max(worst, _word_distance(given, compiled, order, scale)))
+    return Match(
+        max(worst, _word_distance(given, compiled, order, scale), _column_distance(given, compiled, order, scale))
+    )
 
 
 def _word_distance(given: Shape, compiled: Shape, order: Mapping[str, Array], scale: Mapping[str, Array]) -> float:
@@ -214,13 +224,35 @@ def _word_distance(given: Shape, compiled: Shape, order: Mapping[str, Array], sc
     makes = str(middle - 1 if given.before[-1].activation == "none" else middle)
     after = str(middle + 1)
     theirs = _of_word(given, order[makes], scale[makes])
-    rows = len(order[makes]) + 1
+    rows = len(theirs) - len(order[after])
     theirs[rows:] = theirs[rows:][order[after]] / scale[after][:, None]
     ours = _of_word(compiled, np.arange(len(order[makes])), np.ones(len(order[makes])))
     weights, wanted = theirs[:, :-1], ours[:, :-1]
     basis = np.linalg.lstsq(weights, wanted, rcond=1e-9)[0]
     apart = np.abs(weights @ basis - wanted).max(initial=0), np.abs(theirs[:, -1] - ours[:, -1]).max(initial=0)
     return float(max(apart))
+
+
+def _column_distance(given: Shape, compiled: Shape, order: Mapping[str, Array], scale: Mapping[str, Array]) -> float:
+    """Whether some basis of the column makes both networks write the same to it, also where no map reads it, and read
+    the same from it, also where no map writes it. Where the column leaves a ReLU, it has coordinates, and the products
+    say all.
+    """
+    number = len(given.before) + len(given.after) - 1
+    if given.after[-1].activation != "none":
+        return 0.0
+    before, first = str(number - 1), "0"
+    theirs = given.after[-1].weight[:, order[before]] * scale[before]
+    writes = np.column_stack([theirs, given.after[-1].bias]), np.column_stack(compiled.after[-1][:2])
+    reads = (given.before[0].weight[order[first]] / scale[first][:, None]).T, compiled.before[0].weight.T
+    worst = 0.0
+    for pair in (writes, reads):
+        for one, other in (pair, pair[::-1]):  # the rows of each are sums of those of the other
+            basis = np.linalg.lstsq(other.T, one.T, rcond=1e-9)[0]
+            worst = max(
+                worst, float(np.abs(other.T @ basis - one.T).max(initial=0)) / max(1, np.abs(one).max(initial=0))
+            )
+    return worst
 
 
 class Edge(NamedTuple):

@@ -17,7 +17,8 @@ import numpy as np
 from turing.arguments import listed
 from turing.decompiler.tensors import Array, Bare, Choice, Convolved, Head, Map, Part, Refusal, bare
 
-__all__ = ["DISGUISES", "Basis", "Disguised", "Spaces", "disguise", "in_bases", "spaces"]
+__all__ = ["DISGUISES", "Basis", "Disguised", "Spaces", "checked", "disguise", "in_bases", "spaces"]
+MAX_NUMBER = 1e30  # products of a few of them are finite
 
 
 class Basis(NamedTuple):
@@ -116,6 +117,35 @@ def spaces(network: Bare) -> Spaces:
             sizes[now], kinds[now] = len(part.weight), part.activation
         makes.append(now)
     return Spaces(sizes, kinds, tuple(reads), tuple(makes))
+
+
+def checked(network: Bare) -> Bare:
+    """The network, or a refusal if its tensors do not fit together or have numbers that nothing here can be.
+
+    Chapter: :doc:`/book/reading-back`.
+    """
+    spaces(network)
+    for number, part in enumerate(network.parts):
+        if isinstance(part, Choice):
+            continue
+        maps = list(part[:4]) if isinstance(part, Head) else [part]
+        fits = all(np.shape(one.bias) == (len(one.weight),) for one in maps)
+        if isinstance(part, Head):
+            query, key, value, write = maps
+            inner = [(part.null_key, query), (part.oldest, query), (part.null_value, value)]
+            fits &= len(query.weight) == len(key.weight) and write.weight.shape[1] == len(value.weight)
+            fits &= write.weight.shape[0] == query.weight.shape[1] and key.weight.shape[1] == value.weight.shape[1]
+            fits &= part.mask == "cross" or key.weight.shape[1] == query.weight.shape[1]
+            fits &= all(extra is None or np.shape(extra) == (len(one.weight),) for extra, one in inner)
+        if not fits:
+            raise Refusal(f"The tensors of part {number} do not fit together.")
+    for tensor in network.tensors():
+        numbers = np.abs(np.asarray(tensor, dtype=float))
+        if not np.isfinite(numbers).all():
+            raise Refusal("A number of this network is infinite or not a number.")
+        if numbers.max(initial=0) > MAX_NUMBER:
+            raise Refusal(f"A number of this network is {numbers.max():.3g}, and none is above {MAX_NUMBER:.3g} here.")
+    return network
 
 
 def in_bases(network: Bare, bases: Mapping[str, Basis]) -> Bare:

@@ -15,6 +15,7 @@ import numpy as np
 from turing.construction import Construction, compile
 from turing.decompiler import cells, one_layer, ss95, tokens, wcm21
 from turing.decompiler.certify import Match, in_order, laid_over, matched
+from turing.decompiler.disguises import checked
 from turing.decompiler.names import renaming
 from turing.decompiler.reading import Reading, Weight, first_numbers, numbered
 from turing.decompiler.stacks import four_layers, realtime
@@ -104,10 +105,7 @@ def decompile(what: Any, first_column: Any = None) -> Found:
 
     Chapter: :doc:`/book/reading-back`.
     """
-    network = bare(what)
-    for tensor in network.tensors():
-        if not np.isfinite(np.asarray(tensor, dtype=float)).all():
-            raise Refusal("A number of this network is infinite or not a number.")
+    network = checked(bare(what))
     if (shape := wcm21.shape(network)) is not None:
         return _found(network, wcm21.read(shape), first_column)
     if (stacks := ss95.shape(network)) is not None:

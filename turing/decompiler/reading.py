@@ -98,14 +98,23 @@ def numbered(symbols: int, blank: int | None = None) -> list[str]:
     return ["_" if a == blank else str(a + (a < blank)) for a in range(symbols)]
 
 
-def first_numbers(first_column: Any, width: int) -> Array:
-    """The numbers of a first column, of which there have to be so many, all finite.
+def first_numbers(first_column: Any, *shape: int | None) -> Array:
+    """The numbers of a first column, of this shape and all finite; None stands for any size.
 
     Chapter: :doc:`/book/reading-back`.
     """
-    column = np.asarray([float(number) for number in first_column])
-    if column.shape != (width,):
-        raise ValueError(f"The first column should have {width} numbers; {column.size} were given.")
+
+    def numbers(given: Any, axes: int) -> Any:
+        return float(given) if axes == 0 else [numbers(one, axes - 1) for one in given]
+
+    wanted = " × ".join("any number" if size is None else str(size) for size in shape)
+    try:
+        column = np.asarray(numbers(first_column, len(shape)), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"The first column should have {wanted} numbers; {first_column!r:.60} was given.") from None
+    if column.ndim != len(shape) or any(b not in (a, None) for a, b in zip(column.shape, shape, strict=True)):
+        found = " × ".join(map(str, column.shape))
+        raise ValueError(f"The first column should have {wanted} numbers; {found} were given.")
     if not np.isfinite(column).all():
         raise ValueError("A number of the first column is infinite or not a number.")
     return column

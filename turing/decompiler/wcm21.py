@@ -256,7 +256,7 @@ def _lines(seen: Array, states: int, symbols: int, margins: list[float]) -> tupl
     """States and symbols as sets of detectors that are fed alike. A state feeds them from one place, a symbol from two:
     what was written last, and the word; and the blank from a third.
     """
-    pairs, floor = states * symbols, TINY * np.abs(seen).max()
+    pairs, floor = states * symbols, max(TINY * np.abs(seen).max(), np.finfo(float).tiny)
     found = []
     for j, column in enumerate(seen.T):
         order = np.argsort(-column)
