@@ -122,12 +122,17 @@ def _factors(
     put = np.abs(move[:, detectors] * made[detectors][None, :, None])
     for x in range(detect.shape[1]):
         if (most := seen[:, x].max()) > ON:  # equal for all rules that read this place
-            read_by[x] = 1 / np.median(seen[:, x][seen[:, x] > most / 2])
+            read_by[x] = 1 / _usual(seen[:, x][seen[:, x] > most / 2])
         elif (most := put[x].max()) > ON:  # no rule reads it, and one writes it
-            read_by[x] = np.median(put[x][put[x] > most / 2])
+            read_by[x] = _usual(put[x][put[x] > most / 2])
     for x, y in zip(symbols, kept, strict=True):
         made[y] = detect[y, x] * read_by[x]
     return made, read_by
+
+
+def _usual(numbers: Array) -> float:
+    """Of numbers that should be equal the one nearest to 1, so that a changed one is told from a factor."""
+    return float(numbers[np.abs(np.log(numbers)).argmin()])
 
 
 def _rule(

@@ -67,7 +67,10 @@ class Found:
 
     @property
     def certified(self) -> bool:
-        """Whether the network is, number for number and up to its symmetries, the one compiled for this machine."""
+        """Whether the network is, number for number and up to its symmetries, the one compiled for this machine. The
+        basis of its columns is one of these: the first column, the word and what the loop adds to a column are no
+        weights, and are taken to be in the same basis.
+        """
         return bool(self.match)
 
     def compiled(self, **options: Any) -> Any:

@@ -31,6 +31,7 @@ UNKNOWN = {
     "halting": "a halting state and a state without rules have the same weights",
     "window": "the weights are the same for windows of all sizes",
 }
+FAINT = 0.05  # below this a product is 0, if nothing is known of the factor of a neuron
 _require = require("a window that goes round")
 
 
@@ -159,16 +160,16 @@ def read(found: tuple[Head, Map, Map, Map, Map], first_column: Any = None) -> Re
 def _kinds(window: Window) -> tuple[dict[str, list[int]], Array]:
     """The neurons of rules, of symbols that are fetched, and the others; and what each is multiplied by."""
     newest, oldest, bias, said = window[:4]
-    most = np.abs(bias).max(initial=0)
-    _require(most > 0, "no neuron has a bias")
     kinds: dict[str, list[int]] = {"rule": [], "symbol": [], "plain": []}
     factors = np.ones(len(bias))
     for y, value in enumerate(bias):
         largest = max(float(np.abs(part[y]).max()) for part in (newest, oldest))
-        _require(largest > 0, "a neuron reads nothing")
-        if value > -largest / 10:
+        if value >= -largest / 10:
             kinds["plain"].append(y)
-            factors[y] = 2 / said[:, y].max() if said[:, y].max() * largest > 0.1 else largest
+            if (most := said[:, y].max()) > FAINT:
+                factors[y] = 2 / most
+            elif largest > FAINT:
+                factors[y] = largest  # what it says is in no token
             continue
         fetched = oldest[y] / -value
         rule = bool(((fetched > 1 / 6) & (fetched < 1 / 2)).any())  # a third of the bias, or all of it
