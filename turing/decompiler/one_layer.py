@@ -17,20 +17,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import product
+from itertools import count, product
 from typing import NamedTuple
 
 import numpy as np
 
 from turing.cantor import Cantor
 from turing.decompiler.reading import Nearest, Weight, require
-from turing.decompiler.tensors import Array, Bare, Map
+from turing.decompiler.tensors import Array, Bare, Map, Refusal
 from turing.ss.four import OPERATIONS
 from turing.ss.realtime import factors, margin
 
 __all__ = ["Classes", "Shape", "read", "shape"]
 
 _require = require("a stack machine in one layer")
+MAX_TRIES = 20_000
 Levels = tuple[int, ...]  # of each stack: 0 if it is empty, 1 or 2 by its top
 
 
@@ -249,18 +250,16 @@ def _detectors(
             _require(len(here) == 1, f"{len(here)} neurons are the detector of a class and what the stacks begin with")
             detectors[k, v] = here.pop()
     unchosen = [k for k, kinds in enumerate(operations) if not kinds]
-    index = {place: n for n, place in enumerate(places)}
+    nothing, free = np.zeros(len(found.bias)), list(unchosen)
     for kinds in product(OPERATIONS, repeat=p) if unchosen else ():
-        nothing = np.zeros(len(found.bias))
-        every = {v: waiting.get(_key(*lines.row(nothing.copy(), kinds, v)), []) for v in lines.levels}
-        number = len(every[(2,) * p])  # no other class has this row
-        for k, own in zip(unchosen, _grouped(every, number, chosen, index), strict=False):
-            operations[k] = kinds
-            for v, place in own.items():
-                detectors[k, v] = place
-                every[v].remove(place)
-        unchosen = unchosen[number:]
-    _require(not unchosen and len(detectors) == len(places), "some detectors are of no class")
+        key = _key(*lines.row(nothing.copy(), kinds, (2,) * p))  # no class with other operations has this row
+        for _ in waiting.get(key, []):
+            _require(bool(free), "some detectors are of no class")
+            operations[free.pop(0)] = kinds
+    _require(not free, "some classes have no detectors")
+    asked = {(k, v): _key(*lines.row(nothing.copy(), operations[k], v)) for k, v in product(unchosen, lines.levels)}
+    detectors |= _fitted(asked, waiting, chosen, {place: n for n, place in enumerate(places)})
+    _require(len(detectors) == len(places), "some detectors are of no class")
     return detectors
 
 
@@ -269,34 +268,37 @@ def _key(row: Array, bias: float) -> bytes:
     return sha256(whole.tobytes()).digest()
 
 
-def _grouped(
-    every: Mapping[Levels, list[int]], number: int, chosen: Array, index: Mapping[int, int]
-) -> list[dict[Levels, int]]:
-    """The detectors of some classes that have the same rows, put together so that at most one class follows each one
-    for each top.
+def _fitted(
+    asked: Mapping[tuple[int, Levels], bytes],
+    waiting: Mapping[bytes, list[int]],
+    chosen: Array,
+    index: Mapping[int, int],
+) -> dict[tuple[int, Levels], int]:
+    """The detectors of classes that nothing chooses, some of which have the same rows, put together so that at most one
+    class follows each of them for each top.
     """
-    groups: list[dict[Levels, int]] = [{} for _ in range(number)]
-    free = {v: list(places) for v, places in every.items()}
-    turns = [(v, group) for v in every for group in groups]
+    turns, detectors = list(asked.items()), dict[tuple[int, Levels], int]()
+    tries = count()
 
     def put(turn: int) -> bool:
         if turn == len(turns):
             return True
-        v, group = turns[turn]
-        tried: list[Array] = []
-        for place in list(free[v]):
+        (k, v), key = turns[turn]
+        below = chosen[:, [index[detectors[k, u]] for u in _below(v) if u != v]].sum(axis=1)
+        tried: set[bytes] = set()
+        for place in list(waiting.get(key, [])):
             column = chosen[:, index[place]]
-            if any(np.array_equal(column, other) for other in tried):
+            if column.tobytes() in tried or not _one_or_none(column + below):
                 continue
-            tried.append(column)
-            below = [group[u] for u in _below(v) if u != v]
-            if _one_or_none(column + chosen[:, [index[n] for n in below]].sum(axis=1)):
-                group[v] = place
-                free[v].remove(place)
-                if put(turn + 1):
-                    return True
-                free[v].append(group.pop(v))
+            if next(tries) > MAX_TRIES:
+                raise Refusal("There are too many ways to put detectors together of which no step leads to any.")
+            tried.add(column.tobytes())
+            waiting[key].remove(place)
+            detectors[k, v] = place
+            if put(turn + 1):
+                return True
+            waiting[key].append(detectors.pop((k, v)))
         return False
 
     _require(put(0), "the detectors of classes that no step leads to do not fit together")
-    return groups
+    return detectors

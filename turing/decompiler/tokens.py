@@ -119,28 +119,37 @@ def read(found: tuple[Head, Map, Map, Map, Map], first_column: Any = None) -> Re
     _require(len(set(tokens)) == len(tokens), "two tokens are the same")
 
     delta, neurons = _rules(rules, newest, oldest, said, usual, parts, len(keep))
-    initial, unsure = _initial(found[-1], parts, len(symbols), delta, first_column)
     names, signs = [f"q{q}" for q in range(len(keep))], numbered(len(symbols))
     table = {(names[q], signs[a]): (names[t], signs[b], move) for (q, a), (t, b, move) in sorted(delta.items())}
     idle = {name for name in names if not any(pair[0] == name for pair in table)}
-    machine = TuringMachine(table, names[initial], idle, signs[0], alphabet=signs)
 
-    def number(token: Token) -> int:
+    def number(token: Token) -> int | None:
         if token == NOTHING:
             return int(np.flatnonzero(sizes == 0)[0])
-        parts = (
+        labels = (
             -1 if token.symbol is None else signs.index(token.symbol),
             names.index(str(token.state)),
             1 + ("run", "left", "stay").index(token.mode),
             int(token.mark),
             -1 if token.held is None else signs.index(token.held),
         )
-        _require(parts in tokens, f"the token {token} is missing")
-        return tokens.index(parts)
+        return tokens.index(labels) if labels in tokens else None
+
+    # a state with which a run may begin has a token for each symbol, and then there are no tokens without a reason
+    begins = {}
+    for q, name in enumerate(names):
+        machine = TuringMachine(table, name, idle, signs[0], alphabet=signs)
+        said_by = [number(token) for token in vocabulary(machine)]
+        if None not in said_by and len(said_by) == len(tokens):
+            begins[q] = machine, said_by
+    _require(bool(begins), "no state explains all its tokens as the initial one")
+    initial = _initial(found[-1], parts, list(begins), first_column)
+    unsure = first_column is None and len(begins) > 1
+    machine, said_by = begins[initial]
 
     by_symbol = [signs.index(a) for a in machine.symbols]
     order = {
-        "tokens": [number(token) for token in vocabulary(machine)],
+        "tokens": [place for place in said_by if place is not None],
         "neurons": [
             *(neurons[names.index(q), signs.index(a)] for q, a in machine.delta),
             *(rows[a] for rows in (give, take, copy) for a in by_symbol),
@@ -148,7 +157,6 @@ def read(found: tuple[Head, Map, Map, Map, Map], first_column: Any = None) -> Re
             *modes,
         ],
     }
-    _require(len(order["tokens"]) == len(tokens), "there are tokens that no rule and no round says")
     evidence = {(names[q], signs[a]): _evidence(found[1], found[2], y) for (q, a), y in neurons.items()}
     unknown = {name: text for name, text in UNKNOWN.items() if unsure or name != "initial"}
     options = {"kappa": window.kappa}
@@ -271,24 +279,17 @@ def _rules(
     return delta, neurons
 
 
-def _initial(
-    embed: Map, parts: _Parts, symbols: int, delta: Mapping[tuple[int, int], Any], first_column: Any
-) -> tuple[int, bool]:
-    """The initial state, and whether it is only one of those that can be: there is a token for each symbol with it."""
-    full = []
-    for q in range(1 + int(parts.state.max())):
-        if len(set(parts.symbol[(parts.mode == 1) & (parts.state == q)].tolist())) == symbols:
-            full.append(q)
-    _require(bool(full), "no state has a token for each symbol, as the initial one should")
+def _initial(embed: Map, parts: _Parts, begins: list[int], first_column: Any) -> int:
+    """The initial state, of those with which a run may begin: that of the first column, or the first one."""
     if first_column is None:
-        return next((q for q in full if any(pair[0] == q for pair in delta)), full[0]), len(full) > 1
+        return begins[0]
     columns = embed.weight + embed.bias[:, None]
     column = first_numbers(first_column, len(columns))
     apart = np.abs(columns - column[:, None]).max(axis=0)
     token = int(apart.argmin())
-    if apart[token] > 0.25 * np.abs(columns).max() or parts.state[token] not in full or parts.mode[token] != 1:
+    if apart[token] > 0.25 * np.abs(columns).max() or parts.state[token] not in begins or parts.mode[token] != 1:
         raise Refusal("The first column is not that of a token with which a run can begin.")
-    return int(parts.state[token]), False
+    return int(parts.state[token])
 
 
 def _evidence(first: Map, second: Map, y: int) -> list[Weight]:
