@@ -544,7 +544,7 @@ def test_turing_machines_are_read_back_from_one_layer(number):
         source = machine(f"{seed}/one layer", chance.randint(1, 4), chance.randint(2, 4))
         net = turing.compile(source, "ss95-realtime")
         hidden = disguise(net, seed=seed)
-        word = [source.symbols[1], source.symbols[1]]
+        word = [source.blank, source.symbols[1]]
         column = hidden.column(np.array([float(x) for x in net.initial(word)]))
         found = decompile(hidden.network, column)
         assert found.certified

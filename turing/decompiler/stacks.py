@@ -38,6 +38,7 @@ STATES = (
     "one layer has neurons for what steps do and none for states: states with the same rules are one here, unless "
     "steps that do the same lead to both; and of states that no step leads to the weights have no rules"
 )
+BEYOND = "The first column is in a state that has no rules and that no rule leads to."
 LOST = "lost0, lost1, … stand for states that no step leads to; of their rules only what they do is in the weights"
 SYMBOLS = "the same weights belong to a machine with other symbols, whose codes have another number of bits: {}"
 
@@ -105,7 +106,7 @@ def _beginning(machine: StackMachine, start: str) -> StackMachine:
         for key, (target, *operations) in machine.rules.items()
     }
     if not any(start in (key[0], rule[0]) for key, rule in rules.items()):
-        raise Refusal("The first column is in a state that has no rules and that no rule leads to.")
+        raise Refusal(BEYOND)
     return StackMachine(rules, start, machine.terminal, machine.symbols)
 
 
@@ -236,6 +237,8 @@ def _machine(classes: Classes, states: list[int], start: int | None = None) -> S
     )
     if start is not None:
         first = f"q{states[start]}"
+        if first not in ruled and not any(first == rule[0] for rule in rules.values()):
+            raise Refusal(BEYOND)
     machine = StackMachine(rules, first, {q for q in named if q not in ruled}, ("0", "1"))
     machine.starts = tuple(dict.fromkeys([first, *(f"q{states[k]}" for k in begins)]))
     return machine
