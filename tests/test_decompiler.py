@@ -553,7 +553,8 @@ def test_turing_machines_are_read_back_from_one_layer(number):
         read = "turing machine" not in found.unknown
         counts[read] += 1
         if read:
-            assert twins(source) or renaming(found.machine, source, initial=True)
+            unsure = twins(source) or ("stays" in found.unknown and not entered(source))
+            assert unsure or renaming(found.machine, source, initial=True)
             assert not {"initial", "direction"} & set(found.unknown)
             assert all(found.evidence[pair] for pair in found.machine.delta)
     print("Turing machines read from one layer:", dict(counts))

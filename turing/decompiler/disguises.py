@@ -17,7 +17,8 @@ import numpy as np
 from turing.arguments import listed
 from turing.decompiler.tensors import Array, Bare, Choice, Convolved, Head, Map, Part, Refusal, bare
 
-__all__ = ["DISGUISES", "Basis", "Disguised", "Spaces", "checked", "disguise", "in_bases", "spaces"]
+__all__ = ["DISGUISES", "NONE", "Basis", "Disguised", "Spaces", "checked", "disguise", "in_bases", "spaces"]
+NONE = "The shapes and the wiring of {} are those of no construction that is read back."
 MAX_NUMBER = 1e30  # products of a few of them are finite
 
 
@@ -124,7 +125,10 @@ def checked(network: Bare) -> Bare:
 
     Chapter: :doc:`/book/reading-back`.
     """
-    spaces(network)
+    try:
+        spaces(network)
+    except Refusal:
+        raise Refusal(NONE.format(network)) from None
     for number, part in enumerate(network.parts):
         if isinstance(part, Choice):
             continue

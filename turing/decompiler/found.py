@@ -15,7 +15,7 @@ import numpy as np
 from turing.construction import Construction, compile
 from turing.decompiler import cells, one_layer, ss95, tokens, wcm21
 from turing.decompiler.certify import Match, in_order, laid_over, matched
-from turing.decompiler.disguises import checked
+from turing.decompiler.disguises import NONE, checked
 from turing.decompiler.names import renaming
 from turing.decompiler.reading import Reading, Weight, first_numbers, numbered
 from turing.decompiler.stacks import four_layers, realtime
@@ -119,7 +119,7 @@ def decompile(what: Any, first_column: Any = None) -> Found:
         return _laid(network, cells.read(row, first_column))
     if (window := tokens.shape(network)) is not None:
         return _laid(network, tokens.read(window, first_column))
-    raise Refusal(f"The shapes and the wiring of {network} are those of no construction that is read back.")
+    raise Refusal(NONE.format(network))
 
 
 def _laid(network: Bare, read: Reading) -> Found:

@@ -39,6 +39,10 @@ STATES = (
     "steps that do the same lead to both; and of states that no step leads to the weights have no rules"
 )
 BEYOND = "The first column is in a state that has no rules and that no rule leads to."
+STAYS = (
+    "where a step stays, the weights say what follows, not the state and the symbol: these are the only ones here with "
+    "that rule into which the head moves, and a pair into which it never moves may have had the same"
+)
 LOST = "lost0, lost1, … stand for states that no step leads to; of their rules only what they do is in the weights"
 SYMBOLS = "the same weights belong to a machine with other symbols, whose codes have another number of bits: {}"
 
@@ -158,6 +162,8 @@ def realtime(classes: Classes, first_column: Any) -> Reading:
         unknown["direction"] = SIDES
     if turing.others:
         unknown["symbols"] = SYMBOLS.format(", ".join(map(str, turing.others)))
+    if not all(move for *_, move in turing.machine.delta.values()):
+        unknown["stays"] = STAYS
     found = turing.machine if start is None else _from(turing, f"q{start}")
     two = TwoStacks(found)
     numbers = {
