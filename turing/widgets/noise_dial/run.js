@@ -1,4 +1,4 @@
-// Noise from integers, the same as in turing.study.perturbations, and a run of a noisy network up to its first failure.
+// Noise from integers, the same as in turing.decompiler.damages, and a run of a noisy network up to its first failure.
 
 import { encode } from "../page/encode.js";
 import { read, Run } from "../page/network.js";
