@@ -321,6 +321,8 @@ def test_a_network_that_ends_no_step_of_the_machine_is_stopped_after_the_passes_
         ArithmeticError, match=r"^At step 1 no step of the machine has ended in 3 passes of the network"
     ):
         network.run("01")
+    with pytest.raises(ArithmeticError, match=r"no step of the machine has ended in 3 passes of the network"):
+        network.run_batch(["01"])
 
 
 @every_construction

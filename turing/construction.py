@@ -404,8 +404,7 @@ class Construction(nn.Module):
             state = step(state) if step else self.step(state)
             with at_step(reader.now.step + 1):
                 (reading,) = self.read(state)
-                if reading is None and state.passes >= self.max_passes([reader.word], reader.now.step + 1):
-                    raise ArithmeticError(f"no step of the machine has ended in {state.passes} passes of the network.")
+                self._check_step_ends(reader, reading, state.passes)
             if reader.enter(reading):
                 yield reader.now, state.passes
 
@@ -438,12 +437,19 @@ class Construction(nn.Module):
             state = self.step(state)
             for i, reading in zip(rows, self._readings(state, rows), strict=True):
                 with _of_batch(i):
+                    with at_step(readers[i].now.step + 1):
+                        self._check_step_ends(readers[i], reading, state.passes)
                     passes[i] = state.passes if readers[i].enter(reading) else passes[i]
             live = [k for k, i in enumerate(rows) if readers[i].running and readers[i].now.step < limit]
             if len(live) < len(rows):
                 state, rows = _selected(state, live), [rows[k] for k in live]
         nows = [reader.now for reader in readers]
         return [self._run(*each, limit) for each in zip(words, nows, passes, strict=True)]
+
+    def _check_step_ends(self, reader: Reader, reading: Reading | None, passes: int) -> None:
+        """Raise if the network is in the middle of a step of the machine for longer than a step can take."""
+        if reading is None and passes >= self.max_passes([reader.word], reader.now.step + 1):
+            raise ArithmeticError(f"no step of the machine has ended in {passes} passes of the network.")
 
     def _readings(self, state: State, rows: Sequence[int]) -> list[Reading | None]:
         """What the words of a batch say; an error names the word, by its number, and the step."""
