@@ -120,3 +120,58 @@ def own_delta__forgets_the_machine():
     """Return the machine first, and then its layers: machine, (W1, b1), (W2, b2)."""
     _, pairs, answers = there_and_back()
     return (pairs, [-1, -1, -1]), (answers, [0] * 6)
+
+
+def transition_of(rules):
+    """A transition as it should be, but with other rules."""
+
+    def transition(gate, machine):
+        places = [*machine.states, *machine.symbols]
+        pairs = [(q, a) for q in machine.states for a in machine.symbols]
+        first = [gate([machine.states.index(q), len(machine.states) + machine.symbols.index(a)], [], len(places))
+                 for q, a in pairs]  # fmt: skip
+        said = [rules(machine, pair) for pair in pairs]
+        second = [[int(name in part) for part in said] for name in range(len(places) + 2)]
+        return ([list(weights) for weights, _ in first], [bias for _, bias in first]), (second, [0] * len(second))
+
+    return transition
+
+
+def own_transition__mixes_up_right_and_left():
+    """For machine=balanced_parentheses st=I sym1=B layer 2 gives scr5[R] = 0; 1 was expected."""
+
+    def rules(machine, pair):
+        if pair not in machine.delta:
+            return []
+        target, written, move = machine.delta[pair]
+        n = len(machine.states)
+        side = {1: [n + len(machine.symbols) + 1], -1: [n + len(machine.symbols)], 0: []}[move]
+        return [machine.states.index(target), n + machine.symbols.index(written), *side]
+
+    return transition_of(rules)
+
+
+def own_transition__keeps_the_symbol():
+    """For machine=balanced_parentheses st=R sym1=) layer 2 gives sym2[)] = 1; 0 was expected."""
+
+    def rules(machine, pair):
+        if pair not in machine.delta:
+            return []
+        target, _, move = machine.delta[pair]
+        n = len(machine.states)
+        side = {1: [n + len(machine.symbols)], -1: [n + len(machine.symbols) + 1], 0: []}[move]
+        return [machine.states.index(target), n + machine.symbols.index(pair[1]), *side]
+
+    return transition_of(rules)
+
+
+def own_transition__has_a_detector_for_each_rule_alone():
+    """Layer 1 of your transition reads 11 and gives 11 numbers; it should read 11 and give 30."""
+
+    def transition(gate, machine):
+        rows = [gate([machine.states.index(q), len(machine.states) + machine.symbols.index(a)], [], 11)
+                for q, a in machine.delta]  # fmt: skip
+        zeros = [[0] * len(rows) for _ in range(13)]
+        return ([list(weights) for weights, _ in rows], [bias for _, bias in rows]), (zeros, [0] * 13)
+
+    return transition

@@ -66,3 +66,23 @@ def embedded__leaves_the_identity_under_the_nor():
 def embedded__reads_the_neighbour():
     """For x0=0 x1=0 x2=1 x3=0 your network gives x2=1; 0 was expected."""
     return (([[1, 1, 0, 0], [0, 1, 0, 0], [-1, -1, 0, 0], [0, 0, 0, 1]], [-1, 0, 1, 0]),)
+
+
+def own_gate__is_an_or():
+    """For width=1 ones=none zeros=0 and the bits 0 your gate gives 0; 1 was expected."""
+    return lambda ones, zeros, width: ([int(place in ones) for place in range(width)], 0)
+
+
+def own_gate__asks_for_one_place_too_few():
+    """For width=2 ones=0,1 zeros=none and the bits 01 your gate gives 1; 0 was expected."""
+
+    def gate(ones, zeros, width):
+        weights = [(place in ones) - (place in zeros) for place in range(width)]
+        return weights, min(1, 2 - len(ones)) if len(ones) > 1 else 1 - len(ones)
+
+    return gate
+
+
+def own_gate__forgets_the_bias():
+    """For width=1 ones=none zeros=0 your gate returns [-1]. Return its weights and its bias."""
+    return lambda ones, zeros, width: [(place in ones) - (place in zeros) for place in range(width)]

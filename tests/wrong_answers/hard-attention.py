@@ -102,3 +102,41 @@ def how_many__leaves_the_null_key_below():
 def how_many__cuts_instead_of_rounding():
     """For n=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expected."""
     return lambda n: n / 2, 0, 1, lambda average: int(1 / average) - 1
+
+
+def head_of(query, key, null):
+    """A head with other weights and biases: of the query, of a query that is always 1, of the key, of the null key."""
+
+    def head(ask, at, width):
+        n = len(ask)
+        Wq, bq = [[0] * width for _ in range(n + 1)], [query[1]] * n + [1]
+        Wk, bk = [[0] * width for _ in range(n + 1)], [key[1]] * n + [0]
+        for i in range(n):
+            Wk[i][at[i]] = key[0]
+            if ask[i] is None:
+                bq[i] = query[2]
+            else:
+                Wq[i][ask[i]] = query[0]
+        return (Wq, bq), (Wk, bk), [0] * n + [null(n)]
+
+    return head
+
+
+def own_head__compares_bits_and_not_signs():
+    """For bits=1 ask=[0] at=[1] width=2 and the column 0 0 the key scores 0; 0.5 was expected."""
+    return head_of((1, 0, 1), (1, 0), lambda n: (n - 1) / 2)
+
+
+def own_head__does_not_halve_the_keys():
+    """For bits=1 ask=[0] at=[1] width=2 and the column 0 0 the key scores 1; 0.5 was expected."""
+    return head_of((2, -1, 1), (2, -1), lambda n: (n - 1) / 2)
+
+
+def own_head__lets_the_null_key_tie_with_a_match():
+    """For bits=1 ask=[0] at=[1] width=2 and the column 0 0 the null key scores 0.5; 0 was expected."""
+    return head_of((2, -1, 1), (1, -1 / 2), lambda n: n / 2)
+
+
+def own_head__asks_for_a_0_where_a_1_is_wanted():
+    """For bits=1 ask=[None] at=[1] width=2 and the column 1 0 the key scores 0.5; -0.5 was expected."""
+    return head_of((2, -1, -1), (1, -1 / 2), lambda n: (n - 1) / 2)

@@ -178,3 +178,56 @@ def _pairs():
         delta[f"want {want}", "_"] = ("F", "_", 0)
     delta |= {("back", symbol): ("back", symbol, -1) for symbol in "abx"}
     return turing.TuringMachine(delta, "start", {"T", "F"}, "_")
+
+
+def step_of(ones_and_zeros, position="pos3"):
+    """A step whose scr1, scr2 and blank ask for other flags: how many should be 1, how many should be 0."""
+
+    def step(gate, x, y, blank):
+        W1, b1 = [[0] * x.width] * y.width, [0] * y.width
+        W2 = [[0] * y.width for _ in range(x.width)]
+        copies = [("st", "st", "st"), ("sym2", "sym2", "sym2"), ("scr5", "scr5", "scr5"), (position, "pos2", "pos2")]
+        neurons = [
+            (new, [old], [], target)
+            for source, name, goal in copies
+            for old, new, target in zip(x[source], y[name], x[goal], strict=True)
+        ]
+        for found, name in ((x.scr1, "scr1"), (x.scr2, "scr2")):
+            ones, zeros = ones_and_zeros[name]
+            flags = [[x.scr4["visited"]] * wanted for wanted in (ones, zeros)]
+            neurons += [
+                (new, [old, *flags[0]], flags[1], target)
+                for old, new, target in zip(found, y[name], x.sym1, strict=True)
+            ]
+        visited = [x.scr4["visited"]] * ones_and_zeros["blank"]
+        neurons.append((y.blank[0], [], [*visited, *x.scr2], x.sym1[blank]))
+        for row, ones, zeros, target in neurons:
+            W1[row], b1[row] = gate(ones, zeros, x.width)
+            W2[target][row] = 1
+        return (W1, b1), (W2, [0] * x.width)
+
+    return step
+
+
+RIGHT_STEP = {"scr1": (1, 0), "scr2": (0, 1), "blank": 1}
+
+
+def own_network__reads_the_word_on_a_visited_cell():
+    """For word=BE at step 2 layer choose gives scr2[B] = 1; 0 was expected."""
+    return None, None, None, None, step_of({**RIGHT_STEP, "scr2": (0, 0)})
+
+
+def own_network__keeps_the_old_position():
+    """For word=BE at step 1 layer choose gives pos2[0] = 0; 1 was expected."""
+    return None, None, None, None, step_of(RIGHT_STEP, position="pos2")
+
+
+def own_network__has_a_gate_that_is_an_or():
+    """Your gate is not right yet. For width=1 ones=none zeros=0 and the bits 0 your gate gives 0; 1 was expected."""
+    gate = lambda ones, zeros, width: ([int(place in ones) for place in range(width)], 0)  # noqa: E731
+    return gate, None, None, None, step_of(RIGHT_STEP)
+
+
+def own_network__has_no_step():
+    """Your step is None. It is the part that this chapter adds: return a function of gate, x, y and blank."""
+    return None, None, None, None, None

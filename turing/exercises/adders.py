@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from turing.exercises.own_network import own_adder
 from turing.exercises.weights import WeightPuzzle, bits
 
 
@@ -48,4 +49,5 @@ EXERCISES = {
             ([[1, 0, 0, 0, 0], [0, 1, 1, 0, -2], [0, 0, 0, 1, -1], [0, 0, 0, 0, 1]], [0, 0, 0, 0]),
         ],
     ),
+    "own_adder": own_adder,
 }

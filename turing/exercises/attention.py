@@ -8,6 +8,7 @@ from math import isfinite
 from numbers import Real
 
 from turing.exercises import Wrong, _error_text
+from turing.exercises.own_network import own_head
 from turing.exercises.weights import WeightPuzzle, _short_repr, bits, numbers, shown
 
 GRAY = ["00", "01", "11", "10"]  # as x1 x0, each followed by the next and the last by the first
@@ -185,4 +186,5 @@ EXERCISES = {
     "first_visit": first_visit,
     "gray_neighbour": gray_neighbour,
     "how_many": how_many,
+    "own_head": own_head,
 }

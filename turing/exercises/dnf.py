@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from turing.exercises import Wrong
+from turing.exercises.own_network import own_transition
 from turing.exercises.weights import WeightPuzzle, _short_repr, bits
 from turing.layout import Layout
 from turing.machine import TuringMachine
@@ -107,4 +108,5 @@ EXERCISES = {
         ],
     ),
     "own_delta": own_delta,
+    "own_transition": own_transition,
 }

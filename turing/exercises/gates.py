@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from turing.exercises.own_network import own_gate
 from turing.exercises.weights import LITERALS, WeightPuzzle, bits
 
 IDENTITY = [([[float(i == j) for j in range(4)] for i in range(4)], [0.0] * 4)]
@@ -40,4 +41,5 @@ EXERCISES = {
         best=[([[-1, -1, -1]], [2]), ([[-1]], [1])],
         proof="one neuron is an AND of literals, a majority is not, and each input needs a weight",
     ),
+    "own_gate": own_gate,
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from turing.arguments import count
 from turing.exercises import Wrong
 from turing.exercises.machines import words
+from turing.exercises.own_network import own_network
 from turing.exercises.weights import LITERALS, WeightPuzzle, _short_repr, bits, numbers
 from turing.machine import TuringMachine
 from turing.zoo import zoo
@@ -203,4 +204,5 @@ EXERCISES = {
     "short_assembly": short_assembly,
     "enough_bits": enough_bits,
     "own_machine": own_machine,
+    "own_network": own_network,
 }
