@@ -6,17 +6,17 @@ check must say of it.
 
 
 def one_wrong_bit__forgives_nothing():
-    """For n=1 ask=0 key=1 the key scores -0.5 and the null key 0: the key gets the weight 0; 1 was expected."""
+    """For bits=1 ask=0 key=1 the key scores -0.5 and the null key 0: the key gets the weight 0; 1 was expected."""
     return lambda n: (n - 1) / 2
 
 
 def one_wrong_bit__ties_with_a_near_match():
-    """For n=1 ask=0 key=1 the key scores -0.5 and the null key -0.5: the key gets the weight 0.5; 1 was expected."""
+    """For bits=1 ask=0 key=1 the key scores -0.5 and the null key -0.5: the key gets the weight 0.5; 1 was expected."""
     return lambda n: n / 2 - 1
 
 
 def one_wrong_bit__forgives_two():
-    """For n=2 ask=00 key=11 the key scores -1 and the null key -1.5: the key gets the weight 1; 0 was expected."""
+    """For bits=2 ask=00 key=11 the key scores -1 and the null key -1.5: the key gets the weight 1; 0 was expected."""
     return lambda n: (n - 5) / 2
 
 
@@ -90,17 +90,17 @@ def first_visit__tries_every_number():
 
 
 def how_many__does_not_count_the_null_key():
-    """For n=1 c=0 and 0 keys that miss the average is 1, and count makes 1 of it; 0 was expected."""
+    """For bits=1 c=0 and 0 keys that miss the average is 1, and count makes 1 of it; 0 was expected."""
     return lambda n: n / 2, 0, 1, lambda average: round(1 / average)
 
 
 def how_many__leaves_the_null_key_below():
-    """For n=1 c=1 and 0 keys that miss, where the average is 0, count raises ZeroDivisionError"""
+    """For bits=1 c=1 and 0 keys that miss, where the average is 0, count raises ZeroDivisionError"""
     return lambda n: (n - 1) / 2, 0, 1, lambda average: round(1 / average) - 1
 
 
 def how_many__cuts_instead_of_rounding():
-    """For n=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expected."""
+    """For bits=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expected."""
     return lambda n: n / 2, 0, 1, lambda average: int(1 / average) - 1
 
 

@@ -44,7 +44,7 @@ def one_wrong_bit(answer: object) -> str:
             share, wanted = attended([score, null], [1.0, 0.0]), int(wrong <= 1)
             if share != wanted:
                 raise Wrong(
-                    f"For n={n} ask={asked} key={key} the key scores {shown(score)} and the null key {shown(null)}: "
+                    f"For bits={n} ask={asked} key={key} the key scores {shown(score)} and the null key {shown(null)}: "
                     f"the key gets the weight {shown(share)}; {wanted} was expected."
                 )
             tried += 1
@@ -132,7 +132,7 @@ def how_many(answer: object) -> str:
         for c, misses in product((*range(20), 41, 100, 1000), (0, 1, 7)):
             scores = [n / 2] * c + [miss] * misses + [null]
             average = attended(scores, [value] * (c + misses) + [null_value])
-            where = f"For n={n} c={c} and {misses} keys that miss"
+            where = f"For bits={n} c={c} and {misses} keys that miss"
             found = _tried(count, "count", f"{where}, where the average is {shown(average)},", average)
             if isinstance(found, bool) or not isinstance(found, Real) or found != c:
                 raise Wrong(
@@ -164,7 +164,7 @@ def _tried(function: Callable, name: str, where: str, *arguments: object) -> obj
 
 
 def _called(function: Callable, name: str, n: int) -> float:
-    return _number(_tried(function, name, f"For n={n}", n), f"{name}({n})")
+    return _number(_tried(function, name, f"For bits={n}", n), f"{name}({n})")
 
 
 def _number(x: object, name: str) -> float:
