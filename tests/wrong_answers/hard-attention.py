@@ -100,7 +100,7 @@ def how_many__leaves_the_null_key_below():
 
 
 def how_many__cuts_instead_of_rounding():
-    """For bits=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expected."""
+    """For bits=1 c=2 and 0 keys that miss the average is 0.3333333432674408, and count makes 1 of it; 2 was expect"""
     return lambda n: n / 2, 0, 1, lambda average: int(1 / average) - 1
 
 
