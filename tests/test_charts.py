@@ -139,6 +139,7 @@ def test_the_book_draws_by_hand_what_has_no_axes_and_leaves_charts_to_matplotlib
         "all-words",
         "cantor-stacks",
         "ss95",
+        "real-time",
         "averages",
         "layer-norm",
         "queue",

@@ -92,7 +92,7 @@ SLIDES = [
           "cantor-stacks", "c14"),
     Slide("crowded-digits", "Why one layer takes a larger base",
           "Where a sum over two stacks can lie: in base 4 two kinds overlap, in base 16 they do not.",
-          "ss95", "s25"),
+          "real-time", "s25"),
     Slide("speed", "The time of a step, by engine",
           "Four lines on logarithmic scales: plain attention grows with the step, an index does not.",
           "how-fast", "f37"),

@@ -24,7 +24,7 @@ BATCH = 256  # words that are run at once
 class Approx(NamedTuple):
     """An expected number that floats may miss by as much as the tolerance.
 
-    Chapter: :doc:`/book/ss95`.
+    Chapter: :doc:`/book/real-time`.
     """
 
     value: Fraction | int

@@ -27,6 +27,7 @@ CHAPTERS = {  # page to module, in the order of _toc.yml; a test compares them
     "all-words": "turing.exercises.proof",
     "cantor-stacks": "turing.exercises.cantor",
     "ss95": "turing.exercises.ss",
+    "real-time": "turing.exercises.real_time",
     "averages": "turing.exercises.averages",
     "layer-norm": "turing.exercises.layer_norm",
     "gate-by-gate": "turing.exercises.circuits",

@@ -1,12 +1,10 @@
-"""The exercises of the chapter SS95: a network of one stack, a layer, a stack machine, a count, and a smaller base."""
+"""The exercises of the chapter SS95: a layer, a stack machine, and a count."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from turing.arguments import count
@@ -23,42 +21,13 @@ if TYPE_CHECKING:
     from turing.ss import StackNetwork
 
 BASE, DIGITS = 4, (1, 3)  # of the layer
-INPUTS = ("q", "some", "one", "noop", "push0", "push1", "pop")
+INPUTS = ("x", "some", "one", "noop", "push0", "push1", "pop")
 OPERATIONS = INPUTS[3:]
 DEEP = 12  # symbols in a float32, in base 4
 MAX_STEPS = 1000
 
 
-def every_third(answer: object) -> str:
-    """The network of a machine with one stack, in one layer and float32, which holds twelve symbols."""
-    from turing.ss import StackNetwork
-
-    if not isinstance(answer, StackNetwork):
-        raise Wrong(
-            f"Your function returned an object of type {type(answer).__name__}. "
-            f"Return a network: turing.ss.StackNetwork(machine, …)."
-        )
-    for what, found, wanted in (
-        ("stacks", answer.machine.p, 1), ("version", answer.version, 1), ("arithmetic", answer.arithmetic, "float32"),
-    ):  # fmt: skip
-        if found != wanted:
-            raise Wrong(f"Your network has {what} {found}; {wanted} was asked for.")
-    if answer.code.depth < DEEP:
-        raise Wrong(
-            f"In base {answer.code.base} a float32 holds {answer.code.depth} symbols; {DEEP} were asked for. "
-            f"Give the network a base and digits."
-        )
-    _has(answer.machine, "01")
-    deep = ["1" * DEEP, "0" * DEEP, "01" * (DEEP // 2), "110" * (DEEP // 3)]
-    short = list(words("01", 6))
-    for word in (*short, *deep):
-        _decides(answer, word, word.count("1") % 3 == 0, "network")
-    return (
-        f"all {len(short)} words up to length 6, and {len(deep)} of {DEEP} symbols, with {answer.layout.width} neurons"
-    )
-
-
-def _has(machine: StackMachine, letters: str) -> None:
+def has_letters(machine: StackMachine, letters: str) -> None:
     if set(machine.symbols) != set(letters):
         raise Wrong(
             f"The words are over {' and '.join(letters)}, and the symbols of your machine are "
@@ -66,7 +35,7 @@ def _has(machine: StackMachine, letters: str) -> None:
         )
 
 
-def _decides(device: StackMachine | StackNetwork, word: str, accepted: bool, noun: str) -> None:
+def decides(device: StackMachine | StackNetwork, word: str, accepted: bool, noun: str) -> None:
     """Check that the device halts on the word in T or F, as it should."""
     where, expected = f"For word={word}" if word else "For the empty word", "T" if accepted else "F"
     try:
@@ -158,13 +127,13 @@ def as_many(answer: object) -> str:
         )
     if answer.p != 2:
         raise Wrong(f"Your machine has {count(answer.p, 'stack')}; 2 were asked for.")
-    _has(answer, "ab")
+    has_letters(answer, "ab")
     tried = list(words("ab", 8))
     for word in tried:
-        _decides(answer, word, word.count("a") == word.count("b"), "machine")
+        decides(answer, word, word.count("a") == word.count("b"), "machine")
     net = StackNetwork(answer, version=1, base=16, digits=(11, 15))
     for word in words("ab", 4):
-        _decides(net, word, word.count("a") == word.count("b"), "network")
+        decides(net, word, word.count("a") == word.count("b"), "network")
     return f"all {len(tried)} words up to length 8; its network of one layer has {net.layout.width} neurons"
 
 
@@ -191,42 +160,8 @@ def micro_steps(answer: object) -> str:
     return f"all {len(tried)} runs"
 
 
-def base_eight(answer: object) -> str:
-    """Factors for each pair of levels, in base 8 with digits 4 and 6, so that a sum shows whether both are reached."""
-    factors = given_function(answer, "a pair of levels")
-    base, digits = 8, (4, 6)
-    lowest = (0, *digits)
-    tail = Fraction(digits[1], base - 1)  # all that can follow a digit stays below this
-    highest = (Fraction(0), *(digit + tail for digit in digits))
-    patterns = list(product(range(3), repeat=2))
-    for levels in patterns:
-        where = f"For levels={levels[0]},{levels[1]}"
-        c = _factors(called(factors, where, levels), where)
-        for found in product(range(3), repeat=2):
-            if all(map(int.__ge__, found, levels)):
-                continue  # no term is below 0
-            bound = sum(ci * (highest[n] - lowest[v]) for ci, n, v in zip(c, found, levels, strict=True))
-            if bound > -1:
-                raise Wrong(
-                    f"{where} and stacks of the levels {found[0]} and {found[1]}, with the factors "
-                    f"{c[0]} and {c[1]}, the sum can reach {bound}; it must stay at -1 or below."
-                )
-    return f"all {len(patterns)} pairs of levels"
-
-
-def _factors(thing: object, where: str) -> list[Fraction]:
-    if not isinstance(thing, (list, tuple)) or len(thing) != 2:
-        raise Wrong(f"{where} your function gives {_short_repr(thing)}; two factors were expected.")
-    for c in thing:
-        if isinstance(c, bool) or not isinstance(c, Real) or not isfinite(c) or c < 0:
-            raise Wrong(f"{where} a factor is {_short_repr(c)}; a number of at least 0 was expected.")
-    return [Fraction(c) for c in thing]
-
-
 EXERCISES = {
-    "every_third": every_third,
     "gated_stack": gated_stack,
     "as_many": as_many,
     "micro_steps": micro_steps,
-    "base_eight": base_eight,
 }

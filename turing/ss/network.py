@@ -112,7 +112,7 @@ class StackNetwork(nn.Module):
         multiplies what is there by b, up to b^depth for a stack that is emptied, and twice more for pops of what is
         left of it.
 
-        Chapter: :doc:`/book/ss95`.
+        Chapter: :doc:`/book/real-time`.
         """
         if not self.code.rounds:
             return Fraction(0)

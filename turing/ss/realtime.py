@@ -76,7 +76,7 @@ def one_layer(
 ) -> dict[str, Rational]:
     """The one layer, under the name ``"step"``. ``inputs`` are those of :func:`turing.ss.four.four_layers`.
 
-    Chapter: :doc:`/book/ss95`.
+    Chapter: :doc:`/book/real-time`.
     """
     p, (d0, d1), b = machine.p, code.digits, code.base
     inputs = inputs or {}

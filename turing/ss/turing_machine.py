@@ -231,7 +231,7 @@ class SS95RealTime(SS95):
     >>> SS95RealTime(turing.zoo["bb4"]).run().steps
     107
 
-    Chapter: :doc:`/book/ss95`.
+    Chapter: :doc:`/book/real-time`.
     """
 
     construction = "ss95-realtime"
