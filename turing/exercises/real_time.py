@@ -48,7 +48,7 @@ def every_third(answer: object) -> str:
 def machines() -> dict[str, StackMachine]:
     """The machines whose neurons are counted, by name."""
     starts_again = {("go", "0"): ("go", "pop"), ("go", "1"): ("go", "pop"), ("go", None): ("T", "noop")}
-    copies = {("go", None, "*", "*"): ("T", "noop", "noop", "noop")}
+    copies: dict[tuple[str | None, ...], tuple[str, ...]] = {("go", None, "*", "*"): ("T", "noop", "noop", "noop")}
     for symbol in "01":
         copies["go", symbol, "*", "*"] = ("go", "pop", f"push {symbol}", f"push {symbol}")
     return {
