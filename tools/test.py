@@ -26,7 +26,13 @@ def stages(everything: bool) -> dict[str, list]:
     which = ["-m", "slow or not slow"] if everything else ["-m", "not slow"]
     shared = ["--dist", "worksteal"]  # neighbours stay together, and with them what they share
     two, three = ["-n", "2"], ["-n", "3"]  # three where a worker waits for a browser or a kernel part of its time
-    built = ["tests/test_plain.py", "tests/test_hosted.py", "tests/test_reading.py", "tests/browser"]  # what looks at the built book
+    # What looks at the built book.
+    built = [*(f"tests/test_{name}.py" for name in ("plain", "hosted", "reading")), "tests/browser"]
+        "tests/test_plain.py",
+        "tests/test_hosted.py",
+        "tests/test_reading.py",
+        "tests/browser",
+    ]  # what looks at the built book
     without = [f"--ignore={path}" for path in built]
     found = {
         "ruff": [BIN / "ruff", "check", "."],
