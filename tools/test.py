@@ -28,11 +28,6 @@ def stages(everything: bool) -> dict[str, list]:
     two, three = ["-n", "2"], ["-n", "3"]  # three where a worker waits for a browser or a kernel part of its time
     # What looks at the built book.
     built = [*(f"tests/test_{name}.py" for name in ("plain", "hosted", "reading")), "tests/browser"]
-        "tests/test_plain.py",
-        "tests/test_hosted.py",
-        "tests/test_reading.py",
-        "tests/browser",
-    ]  # what looks at the built book
     without = [f"--ignore={path}" for path in built]
     found = {
         "ruff": [BIN / "ruff", "check", "."],
