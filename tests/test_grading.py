@@ -282,9 +282,9 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[:2] == [
         "gates",
-        "notebook    equal_bits  embedded   multiplexer  majority   points",
+        "notebook    equal_bits  embedded   multiplexer  majority   own_gate   points",
     ]
-    assert "=cmd.ipynb  passed      not tried  not tried    not tried  1 of 7" in out
+    assert "=cmd.ipynb  passed      not tried  not tried    not tried  not tried  1 of 9" in out
     assert "ada.ipynb           passed     not tried  not tried   not tried      1 of 9" in out
     assert "ben/machines.ipynb  failed     not tried  not tried   not tried      0 of 9" in out
     assert f"ben/machines.ipynb, even_ones: failed. {says}\n" in out
@@ -292,7 +292,7 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
 
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 13
+    assert len(rows) == 14
     assert rows[0] == {
         "notebook": "'=cmd.ipynb",
         "chapter": "gates",
@@ -321,8 +321,8 @@ def test_a_class_is_graded_into_a_table_and_csv(tmp_path, capsys):
             "turing: There is no exercise 'even'; did you mean even_ones. The exerc",
         ),
         (
-            ["{}/ada.ipynb", "--points", "odd=1"],
-            "turing: There is no exercise 'odd'. The exercises are even_ones, decr",
+            ["{}/ada.ipynb", "--points", "x=1"],
+            "turing: There is no exercise 'x'. The exercises are even_ones, decr",
         ),
         (["{}", "--points", "even_ones"], "NAME=N is expected, such as even_ones=2, and 'even_ones' was given\n"),
         (["{}", "--points", "even_ones=-1"], "NAME=N is expected, such as even_ones=2, and 'even_ones=-1' was given\n"),
