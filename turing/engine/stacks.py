@@ -271,6 +271,9 @@ class Stacks:
         self.four = four if four and four.fits else None
         self.reader = Reader(network, word)
         self.stacks, self.two = network.network, network.two
+        if self.stacks.version == 1:  # where the detectors of one layer are, and how many a class has
+            det = self.stacks.layout.det
+            self.detectors = det.start, det.start + det.size, 3**self.stacks.machine.p
         self.state = State(None, notes=self.reader.notes)
         self.rules = [self._rule(*reading) for reading in self.stacks._of_rules]
         self.now, self.passes = of(network.initial(word)), 0
@@ -389,17 +392,18 @@ class Stacks:
             if len(fired) < 2 and all(place >= len(rules) for place in numbers):
                 return rules[fired[0]] if fired else StackReading(None)
         else:
-            (ones, numbers), det, p = found["step"], stacks.layout.det, stacks.machine.p
-            first, size = det.start, 3**p
-            end = first + det.size
-            on = [place - first for place in ones if place < end]
+            (ones, numbers), (first, end, size) = found["step"], self.detectors
+            on = {place - first for place in ones if place < end}
             fired = [place // size for place in on if place % size == 0]
             if len(fired) < 2 and min(numbers, default=end) >= end:
                 if not fired:
                     return StackReading(None)
-                k, tops = fired[0], (None, *stacks.machine.symbols)
-                levels = (sum(size * k + n * 3 ** (p - 1 - i) in on for n in (1, 2)) for i in range(p))
-                return StackReading(stacks.classes[k][0], stacks.classes[k][1:], tuple(tops[n] for n in levels))
+                k, tops, seen = fired[0], (None, *stacks.machine.symbols), []
+                begin, step = size * k, size // 3
+                while step:  # stack by stack: the level of the highest detector that is on
+                    seen.append(tops[(begin + step in on) + (begin + 2 * step in on)])
+                    step //= 3
+                return StackReading(stacks.classes[k][0], stacks.classes[k][1:], tuple(seen))
         return stacks.read({name: exact(vector, self.network.layout_of(name).width) for name, vector in found.items()})
 
 
