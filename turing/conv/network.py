@@ -24,7 +24,7 @@ from turing.wcm import CapacityError
 __all__ = ["RowOfCells"]
 
 ARITHMETICS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "exact": torch.int64}
-CELLS = 100  # of a row, unless the network is told how many
+CELLS = 100  # of a row, unless a number is given
 MAX_CELLS = 100_000  # a slip of the finger should not fill the memory
 MAX_STEPS = 1_000  # for which a row is made long enough whatever the machine does
 

@@ -78,7 +78,7 @@ class Invariant:
     """What is proved of a construction: the invariant in words, and how it is checked.
 
     ``check`` takes the network as :mod:`turing.ir` sees it and a machine; it raises :class:`turing.proof.Failed` or
-    :class:`turing.proof.Undecided`. ``trusted`` compares what is no weight, such as the first column, with what the
+    :class:`turing.proof.Undecided`. ``trusted`` compares what is not a weight, such as the first column, with what the
     invariant says about it. ``search`` looks for a run that goes wrong, from the ``start`` of a :class:`Failed` if
     there is one. ``assumes`` are sentences.
 
