@@ -96,7 +96,7 @@ class Tab:
         )
         self.seen = Seen(self.page)
         self.page.on("request", lambda request: self._asked(request.url))
-        self.page.on("requestfailed", lambda request: self._complains(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._failed)
         self.page.on("response", lambda r: self._complains(f"{r.status}: {r.url}") if r.status >= 400 else None)
         self.page.on("console", lambda message: self._complains(message.text) if message.type == "error" else None)
         self.page.on("pageerror", lambda error: self._complains(str(error)))
@@ -104,6 +104,11 @@ class Tab:
     def _asked(self, url):
         if not url.startswith((*self.seen.allowed, "data:", "blob:")):
             self.seen.blocked.append(url)
+
+    def _failed(self, request):
+        if request.url.startswith("blob:") and request.failure == "net::ERR_ABORTED":
+            return  # a module or worker of a page that was left before it had started
+        self._complains(f"failed: {request.url}")
 
     def _complains(self, text):
         self.seen.errors.append(text)
