@@ -5,7 +5,6 @@ changed weights, at the edges, and for many tapes.
 import itertools
 import subprocess
 import sys
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -17,7 +16,8 @@ from ways import lookahead as compiled
 import turing
 from paper import BALANCED
 from turing.engine import Native, Program, Refusal, Stacks, generated, run_batch
-from turing.engine.together import Job, work
+from turing.engine.runs import NativeEngine, _ended
+from turing.engine.together import Job, Queue, queues, work
 from turing.machine import TuringMachine
 from turing.ss import SS95
 from turing.wcm import WCM21
@@ -236,23 +236,26 @@ def end_of(run: Native) -> tuple:
     return run.status, run.state, run.head, run.steps, sorted(run.tape().items()), repr(run.error), parts
 
 
-def same_together(net: WCM21, words: list, limit: int) -> int:
-    """Compare runs that go on together from their second step on with runs that are alone; how many steps they made
-    together.
+def together(jobs: list[tuple[WCM21, list | str, int]], most: int = 64) -> tuple[int, list[Native]]:
+    """Compare runs that go on together from their second step on, each of a network on a word with a limit, with runs
+    that are alone; how many steps they made together, and how they ended.
     """
-    program, found = Program(net), {}
-    if program.planes is None:
-        return 0
+    programs, found = {net: Program(net) for net, _, _ in jobs}, {}
 
     def end(job: Job, run: Native) -> None:
-        found[job.number] = end_of(run)
+        found[job.number] = run
 
-    made = work(deque(Job(k, program, word, limit) for k, word in enumerate(words)), 64, end, first=1)
-    for k, word in enumerate(words):
-        alone = Native(program, word, guarded=True)
+    waiting = queues(Job(k, programs[net], word, limit) for k, (net, word, limit) in enumerate(jobs))
+    made = sum(work(queue, most, end, first=1) for queue in waiting)
+    for k, (net, word, limit) in enumerate(jobs):
+        alone = Native(programs[net], word, guarded=True)
         alone.advance(limit)
-        assert found[k] == end_of(alone), f"word {k}, {word}"
-    return made
+        assert end_of(found[k]) == end_of(alone), f"job {k}, {word}"
+    return made, [found[k] for k in range(len(jobs))]
+
+
+def same_together(net: WCM21, words: list, limit: int) -> int:
+    return together([(net, word, limit) for word in words])[0]
 
 
 def machines_together(number: int, seed: int) -> dict[str, int]:
@@ -290,6 +293,118 @@ def test_runs_with_changed_weights_that_go_on_together_are_those_that_go_on_alon
     assert counts["together"] >= 1
 
 
+def machine_of_shape(draw: Random, states: int, symbols: int) -> TuringMachine:
+    """Three moves, some rules missing, symbols of any names, and any states but the first may be halting."""
+    names, marks = "ABCDEFGH"[:states], ["_", *draw.sample("0123456789", symbols - 1)]
+    halting = {q for q in names[1:] if draw.random() < 0.15}
+    pairs = [(q, a) for q in names for a in marks if q not in halting and draw.random() < 0.95]
+    delta = {pair: (draw.choice(names), draw.choice(marks), draw.choice((-1, -1, 0, 1, 1))) for pair in pairs}
+    delta["A", "_"] = (names[-1], marks[-1], 1)
+    machine = TuringMachine(delta, "A", halting, "_", alphabet=marks)
+    return machine if len(machine.states) == states else machine_of_shape(draw, states, symbols)
+
+
+def side_by_side(states: int, symbols: int, number: int, most: int, seed: int) -> int:
+    """Compare runs of machines of equal shape with runs that are alone and with the machines; how many steps they made
+    together.
+    """
+    draw, jobs = Random(seed), []
+    for k in range(number):
+        net = compiled(machine_of_shape(draw, states, symbols), 300, (torch.float32, torch.float64)[k % 2], bits=9)
+        for _ in range(2):
+            word = [draw.choice(net.machine.symbols) for _ in range(draw.randint(0, 9))]
+            jobs.append((net, word, draw.choice((40, 150, 300))))
+    made, runs = together(jobs, most)
+    for (net, word, limit), run in zip(jobs, runs, strict=True):
+        assert _ended(run, limit, NativeEngine()) == net.machine.run(word, limit), f"{net.machine}, {word}"
+    return made
+
+
+@pytest.mark.parametrize(("states", "symbols", "number", "most"), [(5, 2, 66, 64), (3, 3, 16, 9), (4, 4, 12, 8)])
+def test_runs_of_machines_of_equal_shape_that_go_on_side_by_side_are_those_that_go_on_alone(
+    states, symbols, number, most
+):
+    """There are more of them than tapes at once, so that most tapes are of several networks, one after the other."""
+    assert side_by_side(states, symbols, number, most, seed=states) >= 10 * number
+
+
+def with_some_changed(number: int, seed: int) -> dict[str, int]:
+    """Compare networks of equal shape that go on side by side, every other one with changed weights, with plain torch;
+    what was compared.
+    """
+    draw, counts = Random(seed), {"run": 0, "error": 0, "refused": 0, "together": 0}
+    networks = [compiled(machine_of_shape(draw, 3, 2), 24) for _ in range(number)]
+    for net in networks[::2]:
+        changed(net, draw)
+    jobs = [(net, net.machine.symbols[-1:] * n, 24) for net in networks for n in (1, 3)]
+    counts["together"], runs = together(jobs)
+    for (net, word, limit), run in zip(jobs, runs, strict=True):
+        found = (type(run.error), str(run.error)) if run.error else _ended(run, limit, NativeEngine())
+        refused = isinstance(run.error, Refusal)
+        assert refused or found == outcome(net, word, "torch", limit), f"seed {seed}, {net.machine}, {word}"
+        counts["refused" if refused else "error" if run.error else "run"] += 1
+    return counts
+
+
+def test_changed_networks_among_others_of_equal_shape_end_as_plain_torch_says_or_are_refused():
+    counts = with_some_changed(16, 5)
+    assert counts["together"] >= 100
+    assert min(counts["run"], counts["error"]) >= 2
+
+
+def both_detectors(net: WCM21) -> None:
+    """On an a, the detector of x fires too, and has the same rule."""
+    det, carry = net.layout_of("detect").det, net.pipeline["carry"].weight
+    net.pipeline["detect"].weight[det["go x"], net.layout.sym1["a"]] = 1
+    carry[:, det["go x"]] = carry[:, det["go a"]]
+
+
+def another_place(net: WCM21) -> None:
+    """What was not in the word is noted in a place that is 0 in other columns."""
+    net.pipeline["assemble"].weight[net.layout.scr4["word"], net.layout_of("choose").blank[0]] = 1
+
+
+@pytest.mark.parametrize("change", [both_detectors, another_place])
+def test_a_change_of_some_networks_counts_on_their_tapes_alone(change):
+    networks = [compiled(walker(1), 60, bits=9) for _ in range(20)]
+    with torch.no_grad():
+        for net in networks[1::2]:
+            change(net)
+    made, runs = together([(net, "_" * k + "a" * 9, 60) for k, net in enumerate(networks, start=2)])
+    assert made >= 10 * 59
+    assert [run.steps == 60 and not run.standing().column[net.layout.scr4["word"]] for run in runs] == [
+        True,
+        False,
+    ] * 10
+
+
+def test_a_network_that_cannot_go_on_with_others_is_left_out():
+    """A weight from the number of the step to another place; the code has no such numbers."""
+    draw = Random(2)
+    networks = [compiled(machine_of_shape(draw, 3, 2), 60) for _ in range(10)]
+    odd = networks[4]
+    with torch.no_grad():
+        odd.pipeline["detect"].weight[0, odd.layout.pos1[0]] = 1
+    programs = [Program(net) for net in networks]
+    (queue,) = queues(Job(k, program, "", 60) for k, program in enumerate(programs))
+    assert queue.planes is not None
+    assert [program for program in programs if program not in queue.numbers] == [programs[4]]
+    assert together([(net, "_" * n, 60) for net in networks for n in range(3)])[0] > 0
+    alone = Queue([Job(0, programs[4], "", 60)])
+    assert alone.planes is None
+
+
+@slow
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_runs_of_300_machines_side_by_side_and_of_changed_networks_among_them_are_the_same(seed):
+    for states, symbols in ((5, 2), (3, 3), (4, 4), (2, 5), (7, 3), (8, 8)):
+        assert side_by_side(states, symbols, 50, 8 + seed, seed) >= 500
+    counts = with_some_changed(60, seed)
+    print(counts)
+    assert counts["together"] >= 300
+    assert min(counts["run"], counts["error"], counts["refused"]) >= 2
+
+
 @pytest.mark.parametrize(("bits", "move"), [(15, 1), (16, 1), (17, -1), (64, 1)])
 def test_a_run_that_leaves_the_window_of_those_that_go_on_together_goes_on_alone(bits, move):
     net = compiled(walker(move), 17_000, bits=bits)
@@ -320,6 +435,34 @@ def test_long_runs_of_a_batch_end_as_the_machine_does():
         net = compiled(machine, limit)
         expected = [machine.run(word, limit) for word in words]
         assert run_batch(net, words, threads=1) == expected
+
+
+def test_a_batch_of_machines_of_several_shapes_ends_as_the_machines_do_in_the_order_of_the_words():
+    """Long runs go on side by side with those of equal shape; errors name the word by its number."""
+    draw, jobs, rules = Random(0), [], zoo["bb5"].delta
+    while len(jobs) < 12:
+        some = {
+            pair: (draw.choice("ABCDE"), draw.choice("01"), draw.choice((-1, 1))) for pair in draw.sample([*rules], 3)
+        }
+        machine = TuringMachine(rules | some, "A", {"Z"}, "0", alphabet="01")
+        if machine.run("", 21_000).steps == 21_000 and len(machine.states) == 6:
+            jobs.append((machine, "1" * len(jobs)))
+    machines = [zoo["bb4"], walker(1), walker(-1), zoo["antihydra"], *(walker(1) for _ in range(7))]
+    jobs += [(machine, "") for machine in machines]
+    draw.shuffle(jobs)
+    networks = [compiled(machine, 30_000, bits=17) for machine, _ in jobs]
+    words = [word for _, word in jobs]
+    assert run_batch(networks, words, threads=1) == [machine.run(word, 30_000) for machine, word in jobs]
+    with torch.no_grad():
+        networks[2].pipeline["carry"].weight[0] *= 3
+    alone = outcome(networks[2], words[2], "native")
+    with pytest.raises(alone[0]) as error:
+        run_batch(networks[:4], words[:4])
+    assert str(error.value) == f"Word 2 of the batch: {alone[1]}"
+    with torch.no_grad():
+        networks[2].pipeline["last"].null_key[0] += 1
+    with pytest.raises(Refusal, match=r"Word 2 of the batch: pipeline\.last\.null_key"):
+        run_batch(networks[:4], words[:4])
 
 
 def test_a_sweep_of_machines_takes_any_executor():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -311,6 +312,15 @@ class BitProgram:
         for _, layers in self.after:
             self.vectors.append([word.fits for word in layers[-1].words] if layers else self.vectors[-1])
         self.recorded = sum(map(len, self.vectors))
+
+    @cached_property
+    def shape(self) -> tuple:
+        """All but the numbers, and the names of states and symbols."""
+        layers = [
+            [(layer.name, layer.relu, *layer.inputs, *(word.fits for word in layer.words)) for layer in layers]
+            for _, layers in (*self.before, ("heads", []), *self.after)
+        ]
+        return (*self.fits, *map(tuple, layers))
 
 
 def aligned(numbers: np.ndarray) -> np.ndarray:

@@ -7,8 +7,7 @@ Chapter: :doc:`/book/how-fast`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cache
 
 import numpy as np
 import torch
@@ -42,9 +41,6 @@ from turing.engine.standing import Standing
 from turing.machine import Configuration
 from turing.wcm import WCM21
 
-if TYPE_CHECKING:
-    from turing.engine.planes import Planes
-
 __all__ = ["Native", "Program"]
 
 ROWS = 256  # steps that are recorded at a time
@@ -73,17 +69,17 @@ class Program:
     def __init__(self, network: WCM21, generate: bool = True):
         self.network, self.why_slow = network, "no code was asked for"
         self.bits: BitProgram | None = None
-        self._around = around = check_heads(network)
+        self.around = around = check_heads(network)
         if not generate:
             return
         try:
-            from turing.engine import generated, planes
+            from turing.engine import generated
         except ImportError:
             raise ImportError(
                 'engine="native" needs llvmlite, which is not installed. Run pip install llvmlite, '
                 'or take engine="indexed".'
             ) from None
-        self._generated, self._planes = generated, planes
+        self._generated = generated
         try:
             self.bits, self.why_slow = BitProgram(around, network.layout, _heads(network)), ""
         except Unfit as reason:
@@ -100,18 +96,6 @@ class Program:
         are left.
         """
         return self._generated.compiled(self.text(recording))
-
-    @cached_property
-    def planes(self) -> Planes | None:
-        """The code for many tapes at once, unless the weights have none."""
-        machine = self.network.machine
-        halting = [k for k, state in enumerate(machine.states) if state in machine.halting]
-        if self.bits is None:
-            return None
-        try:
-            return self._planes.Planes(self._around, self.network.layout, halting)
-        except Unfit:
-            return None
 
 
 class Native:

@@ -5,6 +5,9 @@ least 1, and that it is neither below 0 nor above 1 where it may not be, are Boo
 the row's weights and bias alone. Nothing else is known: a tape whose numbers are not bits, or whose column cannot be
 read, stops all tapes before the step, and goes on by itself.
 
+The tapes may be of different networks, if these have the same shape. A weight that all of them share is a constant of
+the code. For any other there is a plane for each of its values, which says which tapes have that value.
+
 Chapter: :doc:`/book/how-fast`.
 """
 
@@ -17,7 +20,7 @@ import numpy as np
 
 from turing import ir
 from turing.engine.bits import Unfit, integers
-from turing.engine.generated import ONES, Code, Value, compiled
+from turing.engine.generated import ONES, POINTER, Code, Value, compiled
 from turing.engine.index import Around
 from turing.engine.together import (
     ACTIVE,
@@ -35,11 +38,15 @@ from turing.engine.together import (
 )  # fmt: skip
 from turing.layout import Layout
 
-__all__ = ["Planes"]
+__all__ = ["Planes", "TooLong"]
 
 WINDOW = 15  # bits of a cell's number: one less than it is computed with, so that a step across the end is seen
 MAX_VARIABLES = 6  # of a Boolean function that is made from its table
 MAX_LINES = 30_000  # of code: more takes too long to compile
+
+
+class TooLong(Unfit):
+    """More code than is worth compiling."""
 
 
 class Logic(Code):
@@ -103,18 +110,20 @@ def _pairs(found: list) -> list[list]:
 
 
 class Planes:
-    """The code of a program for many tapes. Raise :class:`Unfit` if it has none.
+    """The code of networks of equal shape for many tapes. Raise :class:`Unfit` if they have none.
 
-    ``fixed`` are the places of a column that are the same after every step, ``halting`` the numbers of the states that
-    a run ends in.
+    ``fixed`` are the places of a column that are the same after every step. ``halting`` says for each network in which
+    states a run ends. ``bits_of`` has a row for each network: what its tapes have in the planes of weights, which begin
+    at the word ``weights``.
 
     Chapter: :doc:`/book/how-fast`.
     """
 
     wrong: Value  # the tapes whose step cannot be made
 
-    def __init__(self, around: Around, layout: Layout, halting: Sequence[int]):
-        self.around, self.layout, self.halting = around, layout, halting
+    def __init__(self, networks: Sequence[Around], layout: Layout, halting: np.ndarray):
+        self.layout, self.halting = layout, halting
+        self.before, self.after = (_stacked(modules) for modules in zip(*networks, strict=True))
         self.symbols, self.bits = len(layout.sym1), len(layout.pos2)
         self.window = min(WINDOW, self.bits)
         self.stride = (CELL << self.window) + 64  # tapes on the same cell are not in the same line of the cache
@@ -122,54 +131,66 @@ class Planes:
         if not self.kind:
             raise Unfit(f"{self.symbols} symbols are too many for many tapes at once")
         self.column = FIRST + self.symbols
-        self.size = self.column + layout.width
-        last = [part for module in around.post_attention for part in module.parts if isinstance(part, ir.Layer)]
-        W, b = (integers(numbers) for numbers in (last[-1].weight, last[-1].bias))
-        self.fixed = {place: int(b[place] > 0) for place in np.flatnonzero(~W.any(1)).tolist()}
+        self.weights = self.column + layout.width
+        _, W, b = self.after[-1]
+        alike = ~W.any((0, 2)) & ((b > 0) == (b[0] > 0)).all(0)
+        self.fixed = {place: int(b[0, place] > 0) for place in np.flatnonzero(alike).tolist()}
         for place in layout.pos1:
             if self.fixed.pop(place, 1):
                 raise Unfit("the number of the step is not the only thing that comes to pos1")
         self.code, self.wrong = Logic(), 0
         self.single: set[tuple[Value | bool, ...]] = set()  # what was seen to
+        self.planes: dict[bytes, int] = {}  # of weights: the number of each, by which networks have a 1 in it
         self.text = self._text()
+        has = np.frombuffer(b"".join(self.planes), bool).reshape(-1, len(networks))
+        self.bits_of = np.ascontiguousarray(has.T).astype(np.uint64)
+        self.size = self.weights + len(self.planes)
 
     # Layers.
 
-    def _through(self, modules: Iterable[ir.Module], x: list[Value]) -> list[Value]:
-        for module in modules:
-            for part in module.parts:
-                if isinstance(part, ir.Layer):
-                    x = self._layer(part, x)
-                    if len(self.code.lines) > MAX_LINES:
-                        raise Unfit("the code for many tapes at once is too long")
+    def _through(self, layers: Iterable[Stack], x: list[Value]) -> list[Value]:
+        for layer in layers:
+            x = self._layer(*layer, x)
+            if len(self.code.lines) > MAX_LINES:
+                raise TooLong("the code for many tapes at once is too long")
         return x
 
-    def _layer(self, part: ir.Layer, x: list[Value]) -> list[Value]:
-        W, b = integers(part.weight), integers(part.bias)
+    def _layer(self, part: ir.Layer, W: np.ndarray, b: np.ndarray, x: list[Value]) -> list[Value]:
         slices = {place: each.name for each in part.inputs if each.labels for place in each}
         found = []
-        for row, bias in zip(W, b.tolist(), strict=True):
-            places = np.flatnonzero(row).tolist()
-            if len(places) == 1 and row[places[0]] == 1 and bias == 0:
-                found.append(x[places[0]])
-                continue
-            terms: dict[Value, int] = {}
-            ones: dict[tuple[str, int], list[int]] = {}
-            for place in places:
-                ones.setdefault((slices.get(place, f"{place}"), int(row[place])), []).append(place)
+        for row in range(W.shape[1]):
+            terms: dict[Value, int] = {tapes: bias for bias, tapes in self._values(b[:, row])}
+            ones: dict[tuple[str, int], list[Value]] = {}
+            for place in np.flatnonzero(W[:, row].any(0)).tolist():
+                for weight, tapes in self._values(W[:, row, place]):
+                    alike = ones.setdefault((slices.get(place, f"{place}"), weight), [])
+                    alike.append(self.code.both(x[place], tapes))
             for (name, weight), alike in ones.items():
                 if len(alike) > 1:
                     self._one([x[place] for place in part.inputs[name]])
-                value = self.code.any(x[place] for place in alike)
+                value = self.code.any(alike)
                 terms[value] = terms.get(value, 0) + weight
-            found.append(self._row(terms, bias, part.relu))
+            found.append(self._row(terms, part.relu))
         return found
 
-    def _row(self, terms: dict[Value, int], bias: int, relu: bool) -> Value:
+    def _values(self, numbers: np.ndarray) -> list[tuple[int, Value]]:
+        """The values but 0 that a number has in the networks, each with the tapes that have it."""
+        values = sorted({*numbers.tolist()})
+        if len(values) == 1:
+            return [(values[0], ONES)] if values[0] else []
+        return [(value, self._plane(numbers == value)) for value in values if value]
+
+    def _plane(self, has: np.ndarray) -> str:
+        """The plane of the tapes whose networks have something. Where the same networks have it, it is the same."""
+        place = self.weights + self.planes.setdefault(has.tobytes(), len(self.planes))
+        return self.code.value(f"load i64, {POINTER} {self.code.at('%rows', place)}")
+
+    def _row(self, terms: dict[Value, int], relu: bool) -> Value:
         """Whether a sum is 1; that it is neither 1 nor what becomes 0 is wrong."""
-        code = self.code
-        bias += terms.pop(ONES, 0)
+        code, bias = self.code, terms.pop(ONES, 0)
         terms.pop(0, None)
+        if bias == 0 and [*terms.values()] == [1]:
+            return next(iter(terms))
         inner = {a: code.factors[a] for a in code.factors if a in terms and all(b in terms for b in code.factors[a])}
         leaves = [a for a in terms if a not in inner]
         if len(leaves) > MAX_VARIABLES:
@@ -251,20 +272,21 @@ class Planes:
         code.do("br label %step")
         code.label("step")
         phis = len(code.lines)
-        x = self._through(self.around.pre_attention, list(column))
+        x = self._through(self.before, list(column))
         outside, asked = self._before_heads(x, column)
         early = code.both(code.either(self.wrong, outside), active)
         code.do(f"br i1 {code.test('ne', early, 0)}, label %early, label %heads")
         code.label("heads")
         self.wrong = 0
         marks = self._heads(x, first, asked, clock, cells)
-        new = self._through(self.around.post_attention, x)
+        new = self._through(self.after, x)
         self._read(x, new, marks, asked)
         late = code.both(self.wrong, active)
         code.do(f"br i1 {code.test('ne', late, 0)}, label %late, label %commit")
         code.label("commit")
         code.do(f"store {SHORTS} {asked}, {_pointer(SHORTS)} {self._address(OWN, SHORTS)}, align 64")
-        halted = code.both(code.any(new[layout.st[k]] for k in self.halting), active)
+        ends = [(new[place], self._values(self.halting[:, k])) for k, place in enumerate(layout.st)]
+        halted = code.both(code.any(code.both(there, tapes) for there, values in ends for _, tapes in values), active)
         fewer, later = code.arith("sub", left, 1), code.arith("add", clock, 1)
         over = code.test("eq", code.both(fewer, code.no(code.all_if(halted))), 0)
         code.do(f"br i1 {over}, label %done, label %step")
@@ -405,6 +427,22 @@ class Planes:
 
     def _load(self, where: str, kind: str) -> str:
         return self.code.new(f"load {kind}, {_pointer(kind)} {where}")
+
+
+Stack = tuple[ir.Layer, np.ndarray, np.ndarray]  # of networks: a layer, its weights in all of them, its biases
+
+
+def _stacked(networks: Sequence[Sequence[ir.Module]]) -> list[Stack]:
+    """The layers of modules of equal shape."""
+    layers = [[part for module in each for part in module.parts if isinstance(part, ir.Layer)] for each in networks]
+    return [
+        (
+            parts[0],
+            np.stack([integers(part.weight).astype(np.int8) for part in parts]),
+            np.stack([integers(part.bias).astype(np.int8) for part in parts]),
+        )
+        for parts in zip(*layers, strict=True)
+    ]
 
 
 OPAQUE = llvm.llvm_version_info[0] >= 16

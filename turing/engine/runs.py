@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from turing.engine.indexed import Indexed
 from turing.engine.native import JAMMED, Native, Program
 from turing.engine.stacks import CONSTRUCTIONS as STACKS
 from turing.engine.stacks import Stacks
-from turing.engine.together import FEW, Job, work
+from turing.engine.together import FEW, Job, queues, work
 from turing.machine import Configuration, Run
 from turing.progress import bar, ctrl_c
 from turing.wcm import WCM21
@@ -268,9 +268,10 @@ def run_batch(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> list[Run]:
-    """Many runs at once: a network on many words, or one network for each word. On so many threads, as many as there
-    are processors unless given; or by any executor of ``concurrent.futures``, of processes or of machines too, which
-    then gets one run at a time.
+    """Many runs at once: a network on many words, or one network for each word. Runs of networks of equal shape, such
+    as those of machines with as many states and symbols, go on side by side in the bits of words; when one ends, the
+    next takes its place. On so many threads, as many as there are processors unless given; or by any executor of
+    ``concurrent.futures``, of processes or of machines too, which then gets one run at a time.
 
     Ctrl-C ends them all, and what was done so far is returned.
 
@@ -292,20 +293,28 @@ def run_batch(
                 found.append(job.result())
         return found
     workers = (os.cpu_count() or 1) if threads is None else arguments.integer("threads", threads, 1)
-    programs = [Program(network) for network in networks] * (len(words) if single else 1)
+    made: dict[WCM21, Program] = {}
+    for number, network in enumerate(networks):
+        with nullcontext() if single else _of_batch(number):
+            made[network] = made.get(network) or Program(network)
+    programs = [made[network] for network in networks] * (len(words) if single else 1)
     limits = [program.network._limit(max_steps) for program in programs]
     for number, (program, word) in enumerate(zip(programs, words, strict=True)):
         with _of_batch(number):
             Reader(program.network, word)  # refuses a word that is too long, before anything runs
-    queue: deque[Job] = deque(map(Job, range(len(words)), programs, words, limits))
+    waiting = queues(map(Job, range(len(words)), programs, words, limits))
+    shares = [-(-len(queue.jobs) // workers) for queue in waiting]
     ends: list[Run | ArithmeticError] = [ArithmeticError("This run was not made.")] * len(words)
 
     def end(job: Job, native: Native) -> None:
         ends[job.number] = native.error or _ended(native, job.limit, NativeEngine())
 
-    most = -(-len(words) // workers) if single else 1
+    def work_on_all() -> None:
+        for queue, most in zip(waiting, shares, strict=True):
+            work(queue, most, end, pressed)
+
     with ctrl_c() as pressed, ThreadPoolExecutor(workers) as pool:
-        for worker in [pool.submit(work, queue, most, end, pressed) for _ in range(workers)]:
+        for worker in [pool.submit(work_on_all) for _ in range(workers)]:
             worker.result()
     for number, run in enumerate(ends):
         if isinstance(run, ArithmeticError):

@@ -1,4 +1,5 @@
-"""Many runs: up to 64 of one network at once, by the code of :mod:`turing.engine.planes`, and the others one by one.
+"""Many runs: up to 64 at once, of networks of equal shape, by the code of :mod:`turing.engine.planes`, and the others
+one by one.
 
 Chapter: :doc:`/book/how-fast`.
 """
@@ -6,22 +7,26 @@ Chapter: :doc:`/book/how-fast`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from turing.engine.bits import aligned
+from turing.engine.bits import Unfit, aligned
 from turing.engine.native import Native, Program
 from turing.engine.standing import Standing
 
-__all__ = ["Job", "Together", "work"]
+if TYPE_CHECKING:
+    from turing.engine.planes import Planes
+
+__all__ = ["Job", "Queue", "Together", "queues", "work"]
 
 TAPES = 64
 # What the code finds in memory, in words: the tapes that count; those that stopped all, and those that halted; the
 # time, which goes on by 1 with each step; the address of the cells. Then for each tape the cell that it is on and the
 # cell that it asks for, in 16 bits; what it writes and what it finds, in up to 64 bits. Then come planes: of what was
-# written first, and of the column.
+# written first, of the column, and of the weights that are not the same in all networks.
 ACTIVE, STOPPED, HALTED, CLOCK, CELLS = range(5)
 OWN, ASKED, WRITTEN, FOUND, FIRST = 8, 24, 40, 104, 168
 CELL = 16  # bytes of a cell: when it was last visited, and its symbols
@@ -37,9 +42,9 @@ class Together:
     Chapter: :doc:`/book/how-fast`.
     """
 
-    def __init__(self, program: Program):
-        assert program.planes is not None
-        self.program, self.planes = program, program.planes
+    def __init__(self, queue: Queue):
+        assert queue.planes is not None
+        self.planes, self.numbers = queue.planes, queue.numbers
         self.runs: dict[int, Native] = {}
         self.memory = aligned(np.zeros(self.planes.size, np.int64))
         self.words = self.memory.view(np.uint64)
@@ -63,8 +68,8 @@ class Together:
 
     def take(self, run: Native) -> int | None:
         """Let a run go on here, on the tape that is returned, unless it cannot."""
-        planes, layout, network = self.planes, self.planes.layout, self.program.network
-        if run.slow is not None or not run.steps:  # at step 0, what the first step writes is not known
+        planes, layout, number = self.planes, self.planes.layout, self.numbers.get(run.program)
+        if run.slow is not None or not run.steps or number is None:  # at step 0, it is not known what is written first
             return None
         found, half, n = run.standing(), 1 << planes.window - 1, planes.symbols
         bits, places = found.column.astype(np.uint64), found.cells + half
@@ -87,7 +92,7 @@ class Together:
         cells = self._cells(tape)
         if self.taken[tape] is not None:
             cells[:] = 0
-        word = network.encode(run.word).detach().cpu().numpy()[:, layout.sym1.slice]
+        word = run.network.encode(run.word).detach().cpu().numpy()[:, layout.sym1.slice]
         cells[half : half + len(run.word), 1] = self._numbers(word) << n
         visited = found.last >= 0
         cells[places, 1] |= self._numbers(found.wrote) * visited | visited.astype(np.int64) << 3 * n
@@ -98,6 +103,7 @@ class Together:
         self.own[tape] = found.head + half
         self._put(tape, FIRST, found.first.astype(np.uint64))
         self._put(tape, planes.column, bits)
+        self._put(tape, planes.weights, planes.bits_of[number])
         self.words[ACTIVE] |= np.uint64(1 << tape)
         return tape
 
@@ -161,15 +167,64 @@ class Job(NamedTuple):
     limit: int
 
 
+class Queue:
+    """Runs that are to be made, of networks of equal shape. ``numbers`` are those of the networks whose runs can go on
+    together.
+
+    Chapter: :doc:`/book/how-fast`.
+    """
+
+    def __init__(self, jobs: Iterable[Job]):
+        self.jobs = deque(jobs)
+        self.programs = list(dict.fromkeys(job.program for job in self.jobs))
+        self.numbers: dict[Program, int] = {}
+
+    @cached_property
+    def planes(self) -> Planes | None:
+        """The code for many tapes at once, unless the weights have none. A network that has none by itself is left out
+        if that is what it takes.
+        """
+        from turing.engine.planes import Planes, TooLong
+
+        def made(programs: list[Program]) -> Planes | None:
+            networks = [program.network for program in programs]
+            halting = [[state in each.machine.halting for state in each.machine.states] for each in networks]
+            try:
+                return Planes([program.around for program in programs], networks[0].layout, np.array(halting))
+            except TooLong:
+                raise
+            except Unfit:
+                return None
+
+        try:
+            found = made(self.programs)
+            if found is None and len(self.programs) > 1:
+                self.programs = [program for program in self.programs if made([program])]
+                found = made(self.programs) if self.programs else None
+        except TooLong:
+            return None
+        self.numbers = {program: k for k, program in enumerate(self.programs)}
+        return found
+
+
+def queues(jobs: Iterable[Job]) -> list[Queue]:
+    """Jobs by the shape of their networks."""
+    found: dict[tuple | None, list[Job]] = {}
+    for job in jobs:
+        bits = job.program.bits
+        found.setdefault(None if bits is None else bits.shape, []).append(job)
+    return [Queue(alike) for alike in found.values()]
+
+
 def work(
-    queue: deque[Job],
+    queue: Queue,
     most: int,
     end: Callable[[Job, Native], None],
     pressed: Sequence[int] = (),
     first: int = ALONE,
 ) -> int:
     """Make the runs of a queue, each to its end or as far as it comes before Ctrl-C: the first steps alone, and then up
-    to so many together, all of one program. Several threads may take from the queue. How many steps were made together.
+    to so many together. Several threads may take from the queue. How many steps were made together.
     """
     made = 0
     going: dict[int, Job] = {}  # by tape
@@ -182,13 +237,13 @@ def work(
     while True:
         while len(going) < min(most, TAPES) or not going:
             try:
-                job = queue.popleft()
+                job = queue.jobs.popleft()
             except IndexError:
                 break
             native = Native(job.program, job.word, guarded=True)
             running = advance(native, min(job.limit, first), pressed) and native.steps < job.limit
-            if running and most >= FEWEST and job.program.planes is not None:
-                together = together or Together(job.program)
+            if running and most >= FEWEST and job.program.bits and queue.planes:
+                together = together or Together(queue)
                 if (tape := together.take(native)) is not None:
                     going[tape] = job
                     continue
