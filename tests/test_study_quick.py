@@ -15,9 +15,12 @@ from turing.study.experiments import EXPERIMENTS, measured
 from turing.study.sweep import read_table, write_table
 
 torch.set_num_threads(1)
+LONG = ("tolerance", "kappa", "damage", "training")  # nine tenths of the time of all
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in EXPERIMENTS]
+)
 def test_every_claim_holds_in_small(name):
     rows = compute(name, quick=True)
     assert set(rows[0]) == set(measured(name)[0])

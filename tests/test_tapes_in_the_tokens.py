@@ -111,7 +111,9 @@ def test_the_command_line_says_in_a_line_that_a_row_of_cells_is_no_onnx(tmp_path
     assert "whose state is a row of cells, was given" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("first", ["circuits", "queue", "conv"])
+@pytest.mark.parametrize(
+    "first", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("circuits", "queue")), "conv"]
+)
 def test_constructions_are_in_the_order_of_the_book_whichever_is_imported_first(first):
     code = f"import turing.{first}; from turing.construction import constructions; print(*constructions())"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

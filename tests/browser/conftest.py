@@ -82,6 +82,17 @@ class Seen:
     errors: list[str] = field(default_factory=list)
 
 
+# Playwright stops timers, not animations: a motion would be over before a crowded machine has looked at it.
+STAND_STILL = """{
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...given) {
+    const motion = animate.apply(this, given);
+    motion.pause();
+    return motion;
+  };
+}"""
+
+
 class Tab:
     """A page that one test after the other uses: a new one costs a process, which is more than most tests cost."""
 
@@ -91,6 +102,7 @@ class Tab:
         if stopped:
             self.page.clock.install(time=0)
             self.page.clock.pause_at(1000)
+            self.page.add_init_script(STAND_STILL)
         self.page.add_init_script(
             f"try {{ localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}') }} catch {{}}"
         )

@@ -51,6 +51,13 @@ JUDGED = """(each) => {
     if ((worded(node) || node.matches("input, select, textarea")) && node.checkVisibility())
       node.toggleAttribute("data-judged", (found[kind(node)] = (found[kind(node)] ?? 0) + 1) <= each);
 }"""
+# Judging colours takes time in proportion to the whole page, so what is not judged is removed, except from drawings.
+# It is removed from a copy of the page: a widget may redraw at any time, and finds its own parts where it put them.
+PRUNE = """() => {
+  document.body.replaceWith(document.body.cloneNode(true));
+  const judged = "[data-judged], :has([data-judged]), svg :not(svg), script, style";
+  document.querySelectorAll(`body :not(${judged})`).forEach((node) => node.remove());
+}"""
 # No rule that is on needs a style sheet or a sound fetched a second time. Only colours change with the theme.
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 COLOURS = ["color-contrast", "link-in-text-block"]
@@ -58,7 +65,8 @@ EVERYTHING = "violations => violations.map(({id, nodes}) => [id, nodes.map(({htm
 
 
 def axe(page, what=EVERYTHING, own=None, each=1):
-    """What axe finds in light and in dark on a page."""
+    """What axe finds in light and in dark on a page, of which it leaves only what it judged; with ``each``, how many of
+    one kind, it leaves all."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
 
@@ -70,6 +78,8 @@ def axe(page, what=EVERYTHING, own=None, each=1):
 
     page.evaluate(JUDGED, each)
     found = run("light", "html", rules={rule: {"enabled": False} for rule in COLOURS})
+    if each == 1:
+        page.evaluate(PRUNE)
     return found + [more for theme in ("light", "dark") for more in run(theme, "[data-judged]", runOnly=COLOURS)]
 
 

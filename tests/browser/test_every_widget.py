@@ -234,13 +234,13 @@ def test_without_scripts_and_in_print_the_fallback_is_there_and_otherwise_not(na
 
 # For each rule of a theme that names a class: the rule and a node of a widget that it meets by that class.
 MET = """() => {
-  const nodes = [...document.querySelectorAll(".turing-live *")], met = [];
+  const met = [], inside = (node) => node.parentElement?.closest(".turing-live");
   const rulesOf = (rules) => [...rules].flatMap((rule) => [rule, ...rulesOf(rule.cssRules ?? [])]);
   for (const { ownerNode, cssRules } of document.styleSheets)
     for (const { selectorText = "" } of ownerNode.id === "theme" ? rulesOf(cssRules) : [])
-      for (const selector of selectorText.split(/,(?![^(]*[)])/))
-        for (const node of /[.][^\\s>+~]*$/.test(selector) ? nodes : [])
-          if (node.matches(selector)) met.push(`${selector.trim()} meets ${node.outerHTML.slice(0, 80)}`);
+      for (const selector of selectorText.split(/,(?![^(]*[)])/).filter((one) => /[.][^\\s>+~]*$/.test(one)))
+        for (const node of [...document.querySelectorAll(selector)].filter(inside))
+          met.push(`${selector.trim()} meets ${node.outerHTML.slice(0, 80)}`);
   return [...new Set(met)];
 }"""
 
