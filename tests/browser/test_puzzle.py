@@ -435,6 +435,16 @@ def test_a_wide_page_puts_a_small_table_beside_the_grids_and_equations_in_line_w
         assert abs(box["y"] + box["height"] / 2 - line["y"] - line["height"] / 2) <= 2
 
 
+@pytest.mark.parametrize("width", [700, 1000])
+@pytest.mark.parametrize("name", ["majority", "comparator"])
+def test_the_network_never_lies_on_the_table_as_the_page_scrolls(name, width, open_page):
+    page = open_page(Puzzle(name), width=width, height=320)
+    for y in range(0, page.evaluate("document.documentElement.scrollHeight"), 60):
+        page.evaluate("y => scrollTo(0, y)", y)
+        drawn, table = page.locator(".drawn > div").bounding_box(), page.locator(".result").bounding_box()
+        assert drawn["y"] + drawn["height"] <= table["y"] + 1
+
+
 @pytest.mark.parametrize("name", ["multiplexer", "flip_delta", "comparator"])
 def test_the_network_is_drawn_with_an_edge_for_each_weight_that_is_not_0(name, open_page):
     layers = fitted(name, tagged(PUZZLES[name][0], "solution")[name]())

@@ -416,7 +416,7 @@ export default {
           h("div", { class: "actions" },
             button("Check", check, { class: "main" }), button("Start again", startAgain), button("Copy as Python", copy), hint),
           code),
-        h("div", { class: "drawn" }, network.node, lines.node),
+        h("div", { class: "drawn" }, h("div", {}, network.node, lines.node)),
         h("div", { class: "result" },
           status, golf, trace,
           h("div", { class: "frame rows", tabindex: 0, role: "group", "aria-label": "Rows" }, truth.table), fold)));
