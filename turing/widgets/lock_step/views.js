@@ -7,6 +7,7 @@ import { clamp, digits, length, range, shown, signed } from "../page/text.js";
 const KIND = { st: "q", sym2: "a", scr5: "m" }, SENT = { st: "next state", sym2: "write", scr5: "move" };
 const TOP = 46; // above the matrix: the names of its columns
 const ROW = { wide: 27, narrow: 24 }, BELOW = 92; // of the matrix; for the boxes under a narrow one
+const LETTER = 9.5; // of a value that is more than a symbol
 export const ROWS = 20; // of the past, at most
 
 /** How high the matrix is, in pixels, as the style sheet says it too. */
@@ -69,10 +70,16 @@ export function createMatrix({ rows, columns }, touched, looked) {
     return svg("rect", { class: `w ${kind} ${KIND[rows[i].slice]} ${weight < 0 ? "negative" : ""}`,
       x: place.x(j) - side / 2, y: place.y(i) - side / 2, width: side, height: side });
   }
-  function wire(i, j, { x, y, box }) {
+  /** A box as wide as what it holds, as far as there is room. */
+  function widened(box, need, width) {
+    const { isWide, left, end } = place, x = Math.max(end + 12, Math.min(box.x, width - need - 1));
+    const wide = Math.min(need, isWide ? width - x - 1 : (end - left) / 3 - 6);
+    return { ...box, wide, x: isWide ? x : box.x + (box.box - wide) / 2 };
+  }
+  function wire(i, j, { x, y, box, wide }) {
     const [a, b] = [place.x(j), place.y(i)];
     const d = place.isWide ? `M${a} ${b}C${a + 60} ${b} ${x - 70} ${y + box / 2} ${x} ${y + box / 2}`
-      : `M${a} ${b}C${a} ${place.bottom} ${x + box / 2} ${place.bottom} ${x + box / 2} ${y}`;
+      : `M${a} ${b}C${a} ${place.bottom} ${x + wide / 2} ${place.bottom} ${x + wide / 2} ${y}`;
     return svg("path", { d, class: `wire ${KIND[rows[i].slice]}` });
   }
 
@@ -119,20 +126,21 @@ export function createMatrix({ rows, columns }, touched, looked) {
         return svg("g", { role: "row" }, ...marks);
       });
 
-      for (const box of place.boxes) {
-        const own = range(rows.length).filter((i) => rows[i].slice === box.slice), kind = KIND[box.slice];
+      for (const each of place.boxes) {
+        const own = range(rows.length).filter((i) => rows[i].slice === each.slice), kind = KIND[each.slice];
         const found = beat < 2 || !frame.sent ? null
           : own.filter((i) => frame.sent[i]).map((i) => ({ label: rows[i].label, value: frame.sent[i], i }));
-        const says = found && spoken(found), isLong = says?.length > 1, middle = box.x + box.box / 2;
+        const says = found && spoken(found), isLong = says?.length > 1, need = isLong ? says.length * LETTER + 12 : each.box;
+        const box = widened(each, need, width), middle = box.x + box.wide / 2;
         const [near, far] = [box.y - 8, box.y + box.box + 19], name = isWide ? near : far;
         parts.push(text(SENT[box.slice], isWide ? box.x : middle, name, `sent ${isWide ? "" : "mid"}`),
-          svg("rect", { class: "box", x: box.x, y: box.y, width: box.box, height: box.box }));
+          svg("rect", { class: "box", x: box.x, y: box.y, width: box.wide, height: box.box }));
         if (!found) continue;
         for (const j of lit)
           for (const i of own)
             if (weightOf(rows[i], columns[j])) wires.push(wire(i, j, box));
-        values.push(!isLong ? text(says, middle, box.y + box.box / 2 + 9, `value ${kind}`)
-          : isWide ? text(says, box.x, far, `value long ${kind}`) : text(says, middle, box.y + box.box / 2 + 5, `value long mid ${kind}`));
+        const squeezed = box.wide < need ? { textLength: box.wide - 8, lengthAdjust: "spacingAndGlyphs" } : {};
+        values.push(text(says, middle, box.y + box.box / 2 + (isLong ? 5 : 9), `value ${isLong ? "long" : ""} ${kind}`, squeezed));
       }
       if (beat === 2) wires.forEach((path) => draw(path, time)), values.forEach((value) => appear(value, time));
       node.replaceChildren(...parts, ...grid, ...wires, ...values);
