@@ -134,8 +134,8 @@ class MoveAdder(Circuit):
 class LookaheadAdder(Circuit):
     """Computes the same as :class:`MoveAdder` in one ReLU layer and a sum, whatever the number of bits.
 
-    With s_k the sum of the bits below k, bit k changes if the carry ReLU(right + s_k − k) or the borrow ReLU(left −
-    s_k) into it is 1. Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
+    With z_k the sum of the bits below k, bit k changes if the carry ReLU(right + z_k − k) or the borrow ReLU(left −
+    z_k) into it is 1. Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
 
     >>> right = torch.tensor([1., 0.])
     >>> number_of(LookaheadAdder(4)(torch.cat([bits_of(7, 4), right])))
@@ -155,8 +155,8 @@ class LookaheadAdder(Circuit):
             bit, below = layout.p[k], list(layout.p)[:k]
             p, c, b, pc, pb = (part[k] for part in hidden)
             W1[p, bit] = 1
-            W1[c, [right, *below]], b1[c] = 1, -k  # relu(right + s_k - k): right, and all ones below
-            W1[b, left], W1[b, below] = 1, -1  # relu(left - s_k): left, and all zeros below
+            W1[c, [right, *below]], b1[c] = 1, -k  # relu(right + z_k - k): right, and all ones below
+            W1[b, left], W1[b, below] = 1, -1  # relu(left - z_k): left, and all zeros below
             W1[pc, [bit, right, *below]], b1[pc] = 1, -k - 1  # AND(p_k, carry)
             W1[pb, [bit, left]], W1[pb, below], b1[pb] = 1, -1, -1  # AND(p_k, borrow)
             W2[k, [p, c, b]], W2[k, [pc, pb]] = 1, -2  # XOR(x, y) = x + y - 2 AND(x, y)

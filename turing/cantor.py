@@ -33,7 +33,7 @@ class Cantor:
     """The encoding Σ dᵢ / bⁱ of a stack, the top first, where each dᵢ is one of two digits in base b.
 
     ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: integers that stand for
-    multiples of 1 / b^places. ``depth`` is how many symbols it can hold, None if there is no limit. If b is a power of
+    multiples of 1 / B^places. ``depth`` is how many symbols it can hold, None if there is no limit. If B is a power of
     two, every push and pop up to that depth is exact; in other bases floats round, and the depth is the paper's
     estimate.
 
@@ -67,7 +67,7 @@ class Cantor:
 
     @classmethod
     def of(cls, base: int, rho: Number, **options: Any) -> Cantor:
-        """Equation (1) of the paper: symbol a has the digit b − 1 + 4ρ(a − 1).
+        """Equation (1) of the paper: symbol a has the digit B − 1 + 4ρ(a − 1).
 
         >>> Cantor.of(4, 1 / 2).digits, Cantor.of(40, 2).digits
         ((1, 3), (31, 39))
@@ -81,7 +81,7 @@ class Cantor:
         return cls(base, (base - 1 - int(4 * rho), base - 1), **options)
 
     def push(self, value: Number, symbol: int) -> Number:
-        """The stack with a symbol on top: (q + d) / b.
+        """The stack with a symbol on top: (x + d) / B.
 
         Raises :class:`DepthError` if the bottom symbol would be lost. In a base that is not a power of two, floats
         round at nearly every push, so only ``encode`` and ``Stack``, which count the symbols, can raise it.
@@ -111,18 +111,19 @@ class Cantor:
             )
 
     def pop(self, value: Number) -> Number:
-        """The stack without its top: bq − d₀τ − (d₁ − d₀)ζ. An empty stack stays empty.
+        """The stack without its top: Bx − d₀·some − (d₁ − d₀)·one. An empty stack stays empty.
 
         Chapter: :doc:`/book/cantor-stacks`.
         """
-        (d0, d1), (tau, zeta) = self.digits, self.neurons(value)
+        (d0, d1), (some, one) = self.digits, self.neurons(value)
         y = self.round(self.base * value)
-        y = self.round(y - self.round(d0 * tau))
-        y = self.round(y - self.round((d1 - d0) * zeta))
+        y = self.round(y - self.round(d0 * some))
+        y = self.round(y - self.round((d1 - d0) * one))
         return self._clamp(y)
 
     def neurons(self, value: Number) -> tuple[Number, Number]:
-        """τ = σ(bq), whether there is a symbol, and ζ = σ(bq − d₀ − 1), the top symbol, in units of the arithmetic.
+        """some = sat(Bx), whether there is a symbol, and one = sat(Bx − d₀ − 1), the top symbol, in units of the
+        arithmetic.
 
         Chapter: :doc:`/book/cantor-stacks`.
         """
@@ -135,14 +136,14 @@ class Cantor:
         return min(max(x, 0 * self.unit), self.unit)
 
     def nonempty(self, value: Number) -> int:
-        """1 if there is a symbol, 0 if the stack is empty: τ, rounded because floats may be slightly off.
+        """1 if there is a symbol, 0 if the stack is empty: ``some``, rounded because floats may be slightly off.
 
         Chapter: :doc:`/book/cantor-stacks`.
         """
         return int(2 * self.neurons(value)[0] > self.unit)
 
     def top(self, value: Number) -> int:
-        """The top symbol, 0 for an empty stack: ζ, rounded.
+        """The top symbol, 0 for an empty stack: ``one``, rounded.
 
         Chapter: :doc:`/book/cantor-stacks`.
         """
@@ -184,7 +185,7 @@ class Cantor:
         """The digits of an exact number, the top first. Reading them all at once is faster than popping them."""
         self._check(value)
         v = Fraction(value) / Fraction(self.unit if self.arithmetic == "scaled" else 1)
-        places = v.denominator.bit_length()  # b^places is a multiple of the denominator, if any power of b is
+        places = v.denominator.bit_length()  # B^places is a multiple of the denominator, if any power of B is
         number, remainder = divmod(v * self.base**places, 1)
         digits: list[int] = []
         for _ in range(places):

@@ -227,12 +227,12 @@ def test_pushes_and_pops_divide_and_multiply_and_leave_another_widget_alone(open
     code = (4, (1, 3), "float32")
     moves = []
     steps = [
-        ("Push 1", "1", "(q + 3) / 4 = (0 + 3) / 4 = 3/4"),
-        ("Push 0", "0", "(q + 1) / 4 = (3/4 + 1) / 4 = 7/16"),
-        ("Push 1", "1", "(q + 3) / 4 = (7/16 + 3) / 4 = 55/64"),
-        ("Pop", "", "4q − 3 = 4 · 55/64 − 3 = 7/16"),
-        ("Pop", "", "4q − 1 = 4 · 7/16 − 1 = 3/4"),
-        ("Pop", "", "4q − 3 = 4 · 3/4 − 3 = 0"),
+        ("Push 1", "1", "(x + 3) / 4 = (0 + 3) / 4 = 3/4"),
+        ("Push 0", "0", "(x + 1) / 4 = (3/4 + 1) / 4 = 7/16"),
+        ("Push 1", "1", "(x + 3) / 4 = (7/16 + 3) / 4 = 55/64"),
+        ("Pop", "", "4x − 3 = 4 · 55/64 − 3 = 7/16"),
+        ("Pop", "", "4x − 1 = 4 · 7/16 − 1 = 3/4"),
+        ("Pop", "", "4x − 3 = 4 · 3/4 − 3 = 0"),
     ]
     for name, move, formula in steps:
         root.get_by_role("button", name=name, exact=True).click()
@@ -247,13 +247,13 @@ def test_pushes_and_pops_divide_and_multiply_and_leave_another_widget_alone(open
 
 
 SMALL, SIXTEEN = (4, (1, 3), "float32"), (16, (11, 15), "float32")
-EMPTY = "Here q is 0, the empty stack. A push divides by 4 and moves q into a symbol's interval."
-PUSHED = "Push {0}: the line shrinks to 1/4 of its length, and q lies in the interval of {0}, the top symbol."
+EMPTY = "Here x is 0, the empty stack. A push divides by 4 and moves x into a symbol's interval."
+PUSHED = "Push {0}: the line shrinks to 1/4 of its length, and x lies in the interval of {0}, the top symbol."
 POPPED = "Pop: the interval of {} grows {} times, to the whole line, and q "
 REFUSED = "Move {} is one too many: {} holds {} symbols of base 4, and turing.cantor.Stack refuses this push. "
 SAYS = [
     (SMALL, [""], EMPTY, "float32 has room for 12 more symbols."),
-    (SMALL, ["01"], "Here q lies in the interval of 0, the top symbol.", "float32 has room for 10 more symbols."),
+    (SMALL, ["01"], "Here x lies in the interval of 0, the top symbol.", "float32 has room for 10 more symbols."),
     (SMALL, ["1" * 10, "1" * 11], PUSHED.format(1), "float32 has room for 1 more symbol."),
     (SMALL, ["01", "1"], POPPED.format(0, 4) + "lies in the interval of 1, the top symbol.",
         "float32 has room for 11 more symbols."),
@@ -415,7 +415,7 @@ def test_a_kernel_hears_of_the_reader_and_moves_the_stack(open_page):
         widget.set_state(saved)
         assert (widget.stack, widget.base, list(widget.digits)) == (state["stack"], state["base"], state["digits"])
     page.evaluate("model.set('stack', '1')")
-    assert seen(page)["formula"] == "(q + 3) / 4 = (0 + 3) / 4 = 3/4"
+    assert seen(page)["formula"] == "(x + 3) / 4 = (0 + 3) / 4 = 3/4"
     page.evaluate("model.set('stack', '0001')")
-    assert seen(page)["formula"] == "push: (q + d) / 4, pop: 4q − d"  # not a move: a new stack
+    assert seen(page)["formula"] == "push: (x + d) / 4, pop: 4x − d"  # not a move: a new stack
     agrees(seen(page), (4, (1, 3), "float64"), *of_moves((4, (1, 3), "float64"), "1000"))

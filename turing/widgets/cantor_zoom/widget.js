@@ -180,19 +180,19 @@ function createNumbers() {
 
 /** The last move as an equation. */
 function equation({ base, digits, last, stack }) {
-  if (!last) return `push: (q + d) / ${base}, pop: ${base}q − d`;
+  if (!last) return `push: (x + d) / ${base}, pop: ${base}x − d`;
   const [from, to] = [last.from, stack].map((each) => brief(fraction({ stack: each, base, digits })));
   const d = digits[last.symbol];
-  return last.pushed ? `(q + ${d}) / ${base} = (${from} + ${d}) / ${base} = ${to}`
-    : `${base}q − ${d} = ${base} · ${from} − ${d} = ${to}`;
+  return last.pushed ? `(x + ${d}) / ${base} = (${from} + ${d}) / ${base} = ${to}`
+    : `${base}x − ${d} = ${base} · ${from} − ${d} = ${to}`;
 }
 
 /** What the last move did. */
 function describeMove({ stack, base, last }) {
-  const place = stack ? `q lies in the interval of ${stack[0]}, the top symbol.` : "q is 0, the empty stack.";
+  const place = stack ? `x lies in the interval of ${stack[0]}, the top symbol.` : "x is 0, the empty stack.";
   if (last?.pushed) return `Push ${last.symbol}: the line shrinks to 1/${base} of its length, and ${place}`;
   if (last) return `Pop: the interval of ${last.symbol} grows ${base} times, to the whole line, and ${place}`;
-  return `Here ${place}${stack ? "" : ` A push divides by ${base} and moves q into a symbol's interval.`}`;
+  return `Here ${place}${stack ? "" : ` A push divides by ${base} and moves x into a symbol's interval.`}`;
 }
 
 /** How the float fares, given the symbols that it reads. */
@@ -269,7 +269,7 @@ export default {
       h("div", { class: "panes" },
         h("div", { class: "ladder" },
           h("p", { class: "heads label", "aria-hidden": true }, h("span", {}, "exact"), float,
-            h("span", {}, h("span", {}, "q = 0"), h("span", {}, "q = 1"))),
+            h("span", {}, h("span", {}, "x = 0"), h("span", {}, "x = 1"))),
           ...ladder.nodes),
         numbers.node),
       h("p", { class: "hint label" }, "Keys: 0 and 1 push, Backspace pops."));
