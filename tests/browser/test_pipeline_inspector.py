@@ -150,20 +150,21 @@ def story(net, word, t, cell):
     if cell != trace[t].head:
         if past:
             wrote = f": step {m + 1}, which starts from column {m}, wrote it."
-            then = f"Step {later[0]} comes back to it, and head last then reads column {m}." if later else ""
+            then = f"Step {later[0]} comes back to it, and attention head last then reads column {m}." if later else ""
         elif cell in tape:
             wrote = ", a symbol of the word: no step has written here."
-            then = f"and head initial then reads row {cell} of the tape."
+            then = f"and attention head initial then reads row {cell} of the tape."
         else:
-            wrote = ": the head has not been here."
-            then = f"No head finds anything then, and {sets} sets the blank flag."
+            wrote = ": the tape head has not been here."
+            then = f"No attention head finds anything then, and {sets} sets the blank flag."
         if later and not past:
             then = f"Step {later[0]} is the first to come to it{', ' if cell in tape else '. '}{then}"
         then = then if later else "No later step of this record comes to it."
         return f"In row {t} cell {at} holds {symbol}{wrote} {then}"
     if t == 0:
-        return f"The run starts here: the symbol {symbol} of cell {at} is put into column 0, and no head reads it."
-    comes = f"Step {t} {'leaves the head on' if trace[t - 1].head == cell else 'moves the head to'} cell {at}"
+        put = f"The run starts here: the symbol {symbol} of cell {at} is put into column 0"
+        return f"{put}, and no attention head reads it."
+    comes = f"Step {t} {'leaves the tape head on' if trace[t - 1].head == cell else 'moves the tape head to'} cell {at}"
     if not past:
         answers = "visited and every search head" if cell in tape else "visited, every search head and initial"
         found = (
@@ -183,7 +184,7 @@ def story(net, word, t, cell):
     null = "The null key answers the other search heads, and their bits are 0." if len(ties) <= net.bits else ""
     return (
         f"{comes}. It was last there in column {m}, and step {m + 1} wrote {symbol}: the search leaves {m} in scr3, "
-        f"and head last reads column {m}. Column {m} is also read by {also}. {null}"
+        f"and attention head last reads column {m}. Column {m} is also read by {also}. {null}"
     )
 
 

@@ -39,7 +39,7 @@ function createTile({ name, key, layouts }, open) {
 /** All modules in their order. A click opens one. The one in which network and machine part is hatched. */
 export function createStrip(lab) {
   const { session } = lab, caption = h("p", { class: "legend" }, "what leaves each module (click to open); ",
-    h("i", { class: "dot", "aria-hidden": true }), " is a head. ", h("b"));
+    h("i", { class: "dot", "aria-hidden": true }), " is an attention head. ", h("b"));
   const names = h("div", { class: "families", "aria-hidden": true }, ...FAMILIES.map(([name, from, to]) =>
     h("i", { "data-slice": name, style: `top: ${(ROW * (from + to)) / 2}px` }, name)));
   const frame = scroller("strip scroll", "Modules of the network");

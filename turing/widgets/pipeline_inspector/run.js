@@ -102,13 +102,13 @@ export function story(run, t, cell) {
   const last = run.before(t, cell).at(-1), onWord = cell >= 0 && cell < run.word.length;
   if (cell !== run.rows[t].head) return bystander(run, t, cell, last, onWord);
   const symbol = code(run.symbol(t, cell)), at = signed(cell);
-  if (!t) return ["The run starts here: the symbol ", symbol, ` of cell ${at} is put into column 0, and no head reads it.`];
+  if (!t) return ["The run starts here: the symbol ", symbol, ` of cell ${at} is put into column 0, and no attention head reads it.`];
 
   const looks = run.heads.filter(({ over }) => over === "columns").map(
     ({ name }) => ({ name, keys: run.pattern(t, name) }));
   const read = run.pattern(t, "last").reduce((best, pair) => (pair[1] > best[1] ? pair : best))[0];
   const stays = run.rows[t - 1].head === cell;
-  const comes = `Step ${t} ${stays ? "leaves the head on" : "moves the head to"} cell ${at}`;
+  const comes = `Step ${t} ${stays ? "leaves the tape head on" : "moves the tape head to"} cell ${at}`;
   if (last === undefined) return [
     `${comes}, where it has not been: the null key answers `,
     ...listed([code("visited"), "every search head", ...(onWord ? [] : [code("initial")])]),
@@ -122,7 +122,7 @@ export function story(run, t, cell) {
   const silent = looks.some(({ keys }) => keys.some(([key]) => key === -1));
   return [
     `${comes}. It was last there in column ${last}, and step ${last + 1} wrote `, symbol,
-    `: the search leaves ${last} in scr3, and head `, code("last"), ` reads column ${read}. `,
+    `: the search leaves ${last} in scr3, and attention head `, code("last"), ` reads column ${read}. `,
     ...(also.length ? [`Column ${read} is also read by `, ...listed(also), ". "] : []),
     ...(silent ? ["The null key answers the other search heads, and their bits are 0."] : []),
   ];
@@ -134,13 +134,13 @@ function bystander(run, t, cell, last, onWord) {
   return [
     `In row ${t} cell ${signed(cell)} holds `, code(run.symbol(t, cell)),
     found ? `: step ${last + 1}, which starts from column ${last}, wrote it. `
-      : onWord ? ", a symbol of the word: no step has written here. " : ": the head has not been here. ",
+      : onWord ? ", a symbol of the word: no step has written here. " : ": the tape head has not been here. ",
     next === undefined ? "No later step of this record comes to it."
       : `Step ${next} ${found ? "comes back" : "is the first to come"} to it`,
     ...(next === undefined ? []
-      : found ? [", and head ", code("last"), ` then reads column ${last}.`]
-      : onWord ? [", and head ", code("initial"), ` then reads row ${cell} of the tape.`]
-      : [". No head finds anything then, and ", moduleOf(run, "v", "choose"), " sets the blank flag."]),
+      : found ? [", and attention head ", code("last"), ` then reads column ${last}.`]
+      : onWord ? [", and attention head ", code("initial"), ` then reads row ${cell} of the tape.`]
+      : [". No attention head finds anything then, and ", moduleOf(run, "v", "choose"), " sets the blank flag."]),
   ];
 }
 /** The module of one of these names: an adder of lookahead has others around it. */

@@ -119,7 +119,7 @@ function createHeads({ heads, layers, steps, word, symbols, pattern }, choose) {
   let step = 1, selected;
   const readOut = (head = selected) => readout.replaceChildren(...(head
     ? [code(head.name), `: ${describePattern(head, pattern(step, head.name))}.`]
-    : ["Choose a head to read its numbers."]));
+    : ["Choose an attention head to read its numbers."]));
   const rows = heads.map((head) => {
     const { strip, node } = row(head.name, head.over === "tape" ? word.length : n, { role: "img" });
     node.dataset.head = head.name;
@@ -131,7 +131,7 @@ function createHeads({ heads, layers, steps, word, symbols, pattern }, choose) {
   const over = (kind) => rows.filter(({ head }) => head.over === kind).map(({ node }) => node);
   return {
     readout,
-    frame: h("div", { class: "patterns", tabindex: 0, role: "group", "aria-label": "Weights of every head" },
+    frame: h("div", { class: "patterns", tabindex: 0, role: "group", "aria-label": "Weights of every attention head" },
       ...over("columns"),
       axis("column", n, range(n).filter((k) => k % every === 0 && k < n - every / 2).map((k) => [k, k])),
       ...over("tape"), axis("tape", word.length, word.map((symbol, k) => [k, shown(symbols[symbol])]))),
@@ -281,7 +281,7 @@ export default {
       h("div", { class: "board" }, layersView.node, vectorView.node,
         part("space", "Space–time: row t is column t, step t leads there", picture.frame, picture.legend),
         part("account", "The chosen cell: who wrote it, who reads it", telling),
-        part("heads", "Attention in this step: a row a head, a bar a weight", headsView.frame, headsView.readout)),
+        part("heads", "Attention in this step: a row for each attention head, a bar for each weight", headsView.frame, headsView.readout)),
       h("p", { class: "keys" }, "Keys: ← → one step, ↑ ↓ one layer, Home and End, P plays layer by layer; in the picture arrows choose a cell."),
       says,
     );
