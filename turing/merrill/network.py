@@ -86,6 +86,7 @@ class Merrill24(Construction):
 
     @property
     def tolerance(self) -> Fraction | int:  # type: ignore[override]  # of the type that the weights have now
+        """By how much a number may differ from what ``turing.verify`` expects: 0 in exact arithmetic."""
         return 0 if self.arithmetic == "exact" else 64 * Fraction(torch.finfo(self._like.dtype).eps)
 
     def _count(self, arithmetic: str) -> nn.Module:

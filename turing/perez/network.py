@@ -77,6 +77,7 @@ class Perez21(Construction):
 
     @property
     def tolerance(self) -> Fraction | int:  # type: ignore[override]  # of the type that the weights have now
+        """By how much a number may differ from what ``turing.verify`` expects: 0 in exact arithmetic."""
         return 0 if self.arithmetic == "exact" else Fraction(torch.finfo(self._like.dtype).eps)
 
     def _input(self, arithmetic: str) -> Attention:

@@ -59,7 +59,8 @@ def run(d: Diagrams, layers: Sequence[ir.Layer], column: list[int], precision: P
             if len(terms) == 1 and terms[0][1] == 1 and bias == 0:
                 total = column[terms[0][0]]
             else:
-                total = row(d, [(float(weight), column[j]) for j, weight in terms], float(bias), precision, layer, i)
+                read = [(float(weight), column[j]) for j, weight in terms]
+                total = row(d, read, float(bias), precision, layer, i)
             found[i] = total if activation is None else d.map(activation, total)
         column = found
     return column
