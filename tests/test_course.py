@@ -130,7 +130,7 @@ def test_the_lectures_of_a_course_take_every_chapter_and_every_exercise_once():
 def test_the_numbers_on_the_page_are_those_of_the_library():
     assert f"{grading.SECONDS} seconds if you say nothing" in WORDS
     assert grading.ENDLESS == 8
-    assert "eight cells before did not end" in WORDS
+    assert "eight cells before it did not end" in WORDS
     assert f"version = {{{turing.__version__}}}" in WORDS
     assert f"{slides.WIDTH} × {slides.HEIGHT}" in WORDS
     verdicts = {grading.PASSED, grading.FAILED, grading.NOT_TRIED, grading.TIMED_OUT, grading.MISSING, grading.NOT_RUN}

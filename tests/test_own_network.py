@@ -3,6 +3,7 @@
 import runpy
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 
 import nbformat
 import pytest
@@ -62,6 +63,16 @@ def wrong_parts():
             if name.startswith(f"{exercise}__"):
                 answer.__name__ = exercise
                 yield pytest.param(exercise.removeprefix("own_"), answer, id=name)
+
+
+def test_the_parts_that_the_last_chapter_assembles_are_those_of_the_exercises():
+    cells = nbformat.read(ROOT / "book" / "wcm21.ipynb", as_version=4).cells
+    (assembled,) = [cell.source for cell in cells if cell.id == "w09p"]
+    inside = []
+    for chapter in list(CHAPTERS)[:-1]:
+        body = solution(chapter).partition("turing.check")[0].partition("():\n")[2]
+        inside.append(dedent(body.rpartition("\n\n    return ")[0]).strip())
+    assert assembled == "\n\n\n".join(inside)
 
 
 def test_a_student_who_goes_through_the_chapters_ends_with_a_network_that_runs_the_machine(capsys):
