@@ -73,6 +73,7 @@ def test_each_entry_has_a_title_a_sentence_and_samples_that_expect_something(nam
 def test_a_verdict_is_of_a_halting_state_and_every_sample_that_halts_has_its_ends(name):
     entry = zoo.entry(name)
     assert set(entry.verdicts) <= entry.machine.halting
+    assert set(entry.tasks) <= {*entry.machine.states} - entry.machine.halting
     assert all(isinstance(verdict, str) and verdict for verdict in entry.verdicts.values())
     first, last = entry.ends
     for sample in entry.samples:

@@ -36,6 +36,7 @@ SHOWN = """root => {
     heads: cells.filter((cell) => cell.matches(".head")).map((cell) => [Number(cell.dataset.cell), cell.dataset.on]),
     fired: [...root.querySelectorAll(".column")].map(({ dataset }) => [dataset.rule, Number(dataset.value)]),
     sent: texts(".value"), says: texts(".says-so").join(" "), status: root.querySelector(".status").textContent,
+    named: root.querySelector(".strip .titled").textContent,
     past: rows.map((row) => row.map((text) => text.textContent)),
     inked: rows.map((row) => row.slice(2).findIndex((text) => text.matches(".head"))),
   };
@@ -96,6 +97,8 @@ def test_every_number_is_the_one_that_the_network_gives_in_torch(name, word, ope
             assert row[1:] == [then.state, *(then.cells.get(cell, machine.blank) for cell in cells)]
             assert ink == then.head - cells[0]
         assert shown["says"] == said[now.step]
+        task = turing.zoo.entry(name).tasks.get(now.state)
+        assert shown["named"] == (f"the tape; {now.state} {task}" if task else "the tape")
         if now.step:
             detected, sent = kept["detect"][now.step - 1].tolist(), kept["carry"][now.step - 1].tolist()
             assert shown["fired"] == [[n, x] for n, x in zip(before, detected, strict=True) if x and n[:3] == "det"]

@@ -70,7 +70,8 @@ class Sample:
 class Entry:
     """A machine of the zoo with its title, its description and its samples.
 
-    ``verdicts`` says what a halt means, for the halting states whose names do not say it.
+    ``verdicts`` says what a halt means, for the halting states whose names do not say it, and ``tasks`` what the machine
+    does in its other states.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -81,6 +82,7 @@ class Entry:
     machine: TuringMachine
     samples: tuple[Sample, ...]
     verdicts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    tasks: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -167,7 +169,8 @@ def _load(key: str) -> Entry:
     text = resources.files("turing.zoo").joinpath(f"{key}.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
     samples = tuple(Sample(**sample) for sample in data["samples"])
-    return Entry(key, data["title"], data["about"], parse(data["machine"]), samples, data.get("verdicts", {}))
+    said = {name: data.get(name, {}) for name in ("verdicts", "tasks")}
+    return Entry(key, data["title"], data["about"], parse(data["machine"]), samples, **said)
 
 
 zoo = Zoo()

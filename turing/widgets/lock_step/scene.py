@@ -207,8 +207,7 @@ def _past(net: Construction, word: str, steps: int) -> Iterator[Part]:
         until, a, b = (4 * now.step - 1, 4 * now.step + 2), y + TALL / 2, TOP + TALL * (source + 0.5)
         reach = end + min(90, 18 + (a - b) * 0.3)
         look = f"fill:none;stroke:{ATTENTION};stroke-width:2.5"
-        side = x(now.head + 1)
-        curve = _path("M{} {}H{}C{} {} {} {} {} {}H{}", side, a, end, reach, a, reach, b, end, b, side)
+        curve = _path("M{} {}C{} {} {} {} {} {}", end, a, reach, a, reach, b, end, b)
         yield Part(f'<path pathLength="1" d="{curve}" style="{look}"/>', *until, True)
         says = f"attention: cell {now.head}?", f"step {source} was here last"
         label = "".join(

@@ -195,8 +195,8 @@ export function createPast() {
         const ring = (t) => svg("rect", { class: `ring ${kind}`, x: x(head) - 0.5, y: y(t) - 0.5, width: wide + 1, height: tall + 1 });
         const isArc = source >= 0, middle = isArc ? (from + to) / 2 : from;
         const arc = svg("path", { class: `arc ${kind}`, d: isArc
-          ? `M${kind ? end : x(head + 1)} ${from}H${end}C${end + reach} ${from} ${end + reach} ${to} ${end} ${to}H${kind ? end : x(head + 1)}`
-          : `M${x(head + 1)} ${from}H${end + 14}` });
+          ? `M${end} ${from}C${end + reach} ${from} ${end + reach} ${to} ${end} ${to}`
+          : `M${end} ${from}h14` });
         const lines = says.split(isNarrow ? /(?<=attention:|\? \S+ \S+) / : /(?<=\?) /), long = 8 * Math.max(...lines.map(length));
         const at = Math.min(end + (isArc ? reach * 0.75 : 14) + 10, width - long), half = 9 * (lines.length - 1);
         const first = clamp(middle + 5, 16 + half, height - 8 - half) - half;

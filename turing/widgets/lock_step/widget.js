@@ -47,7 +47,7 @@ export default {
     });
     const past = createPast();
     const left = h("div", { class: "past" }, caption("the transformer’s past: one token a step"), past.node);
-    const right = h("div", { class: "matrix" }, caption("the weights: a column is a rule", ", and fires when state and symbol fit"),
+    const right = h("div", { class: "matrix" }, caption("the weights: a column is a rule", "; click a square to break it"),
       matrix.node, h("div", { class: "under" }, about, back));
     const root = widget("lock-step", "A Turing machine and its transformer in lock step", { tabindex: 0, style: `--rows: ${block.rows.length}` },
       ...(task ? [h("p", { class: "task" }, task)] : []),
@@ -111,6 +111,9 @@ export default {
       describe();
     }
 
+    /** What the machine does in a state, if the zoo says it. */
+    const doing = (state) => (entry.tasks[state] ? `the tape; ${state} ${entry.tasks[state]}` : "the tape");
+
     /** What has come of a step, in words. */
     function standing(t) {
       const { frames, parted, status, message } = run, { state, read } = frames[t].machine;
@@ -152,7 +155,7 @@ export default {
         centre = middle();
         strips.forEach((strip) => appear(strip, time));
       }
-      write(names[0], isSplit ? "machine" : "the tape");
+      write(names[0], isSplit ? "machine" : doing(now.state));
       const how = { centre, time: beat === 3 ? time : 0 };
       tapes[0].show(now.symbolOf, run, now, { ...how, chosen: asked });
       if (isSplit) tapes[1].show(other.symbolOf, run, other, how);

@@ -58,7 +58,7 @@ class LockStep(Widget):
         self._net = turing.compile(machine, "wcm21", T=MAX_STEPS, adder="lookahead")
         entry = zoo.entry_of(machine)
         self.set_trait("file", to_dict(self._net))
-        self.set_trait("entry", entry_to_json(entry))
+        self.set_trait("entry", entry_to_json(entry) | {"tasks": dict(entry.tasks) if entry else {}})
         self.set_trait("name", entry.name if entry else machine.dumps("json"))
         self.set_trait("page", page)
         self.set_trait("task", task)
