@@ -5,6 +5,8 @@
 from math import log10
 
 import turing
+from turing.decompiler.damages import INTEGERS
+from turing.study import parentheses
 from turing.study.claims import factor, select, spread
 
 UP = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -81,6 +83,8 @@ def tolerance(rows):
     yield f"| plain | {power(plain[0])} | none that we tried |"
     yield medians("token feedback", False, "token")
     yield medians("restoring layers", True, "analog")
+    assert log10(least) < -7.9
+    yield "fails even at the smallest noise that we tried, $10^{-8}$"
     yield f"(the quartiles are {power(plain[1])} and {power(plain[2])})"
     best, low, high = star(rows, 7, "lookahead", True, "analog")
     assert best / plain[0] > 10**4
@@ -127,6 +131,8 @@ def damage(rows):
     alive = [sum(row["survive"] for row in rows) for rows in (eight, four, ternary)]
     assert alive[1:] == [0, 0]
     yield f"All {len(kinds)} kinds of network (two adders, with restoring layers or without, analog or token feedback) survive bfloat16"
+    yield f"the largest weight of a tensor is {2 ** (INTEGERS['int8'] - 1) - 1} units, in int4 it is {2 ** (INTEGERS['int4'] - 1) - 1}, and ternary weights are −1, 0 or 1 unit."
+    yield "Then we run the word of 81 steps."
     yield f"With int8, {alive[0]} of {len(eight)} survive, all but the plain lookahead network with analog feedback; with int4 none does, and none with ternary weights."
     prune = [of("prune", level, restoring=restoring)["survive"] for restoring in (False, True) for level in (0.001,)]
     yield f"If we prune the smallest thousandth of the weights that are not 0, {prune[0]} of 20 plain copies are right, and {prune[1]} of 20 restored ones."
@@ -139,7 +145,7 @@ def curvature(rows):
         (row,) = select(rows, adder=adder, module="all")
         share = round(100 * row["at_kink"] / row["relus"])
         ratio = (row["forward"] + row["backward"]) / 2 / row["autograd"]
-        yield f"In the {adder} network {share} % of the ReLUs stand exactly at their kink, and what is measured is {ratio:.1f} times what autograd reports."
+        yield f"| {adder} | {share} % | {ratio:.1f} |"
 
 
 def training(rows):
@@ -172,6 +178,12 @@ def training(rows):
         yield f"| ${name}$ | {power(loss[0])} → {power(loss[1])} | {away[0]:.3f} → {away[1]:.3f} | {feedback}: {steps[0]} → {steps[1]} |"
 
 
+def using(rules):
+    """The words with at most five parentheses whose runs use one of these rules."""
+    trace = turing.zoo["balanced_parentheses"].trace
+    return [word for word in parentheses("all", 5) if any(f"{now.state} {now.symbol}" in rules for now in trace(word))]
+
+
 def shortcuts(rows):
     (tested,) = {row["all_words"] for row in rows}
     assert tested == sum(2**length for length in range(6))
@@ -188,10 +200,20 @@ def shortcuts(rows):
     assert (row["forgotten_used"], row["rules"] - row["used"], row["wrong"]) == (0, 1, 0)
     yield f"On the {row['words']} words with at most two parentheses only one rule is not used, `{row['forgotten']}`, and it is forgotten; {row['all_wrong']} of {row['all_words']} words are wrong, and the shortest is `{row['first_wrong']}`."
     (row,) = select(rows, distribution="no )", priced=True)
+    assert row["wrong"] == row["words"]
     assert row["forgotten_used"] == 0
     assert len(row["forgotten"].split("; ")) == row["rules"] - row["used"]
-    yield f"Without `)` {row['used']} rules are used and the other {row['rules'] - row['used']} forgotten, but training did not settle: {row['wrong']} of its own {row['words']} words are wrong in the end."
+    yield f"Without `)` {row['used']} rules are used and the other {row['rules'] - row['used']} forgotten, but training did not settle: all {row['words']} words that it was shown are wrong in the end."
     (row,) = select(rows, distribution="all", priced=True)
+    forgotten = {
+        row["distribution"]: row["forgotten"].split("; ") for row in select(rows, priced=True) if row["forgotten"]
+    }
+    wrong = {row["distribution"]: row["all_wrong"] for row in select(rows, priced=True)}
+    assert len(using(forgotten["flat"])) == wrong["flat"]  # its three words are right, and no other word goes without
+    right = {"BE", "B()E", "B(())E"}  # the nests
+    assert wrong["nests"] + len(right) == tested
+    assert {*parentheses("all", 5)} - {*using(forgotten["nests"])} - right == {"B()()E"}
+    assert "B(((E" not in using(forgotten["short"])
     yield f"The {row['rules']} rules, each named by its state and symbol."
     yield f"with the same price and all {row['words']} words with at most three parentheses no rule is forgotten, and still {row['wrong']} of them and {row['all_wrong']} of {row['all_words']} words go wrong"
 
