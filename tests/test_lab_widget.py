@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 import traitlets
 
 import turing
@@ -101,3 +102,16 @@ def test_the_word_can_be_set_and_what_does_not_fit_is_refused():
         lab.word = "nonsense"
     assert lab.word == "BE"
     assert Lab(turing.zoo["rock_paper_scissors"], ["rock", "paper"]).word == ["rock", "paper"]
+
+
+def test_the_fault_that_the_page_sets_is_seen_by_the_proof_and_not_by_the_run():
+    page = json.loads((Path(__file__).parent.parent / "book/lab.ipynb").read_text(encoding="utf-8"))
+    (text,) = ("".join(cell["source"]) for cell in page["cells"] if cell["id"] == "what")
+    assert all(part in text for part in ("row `st[F]`", "`det[M B]` to 0", "`B)`"))
+    network = turing.compile(PAPER, "wcm21", T=1000, adder="lookahead")
+    carry = network.pipeline["carry"]
+    before, after = carry.layouts
+    with torch.no_grad():
+        carry.weight[after.st["F"], before.det["M B"]] = 0
+    assert turing.verify(network, PAPER, ["B(())E", "B()E"]).divergences == ()
+    assert "'B)'" in str(turing.prove(network))
