@@ -24,19 +24,19 @@ LECTURES = {
         r"^\*\*(\d+\. .+?)\*\* \((\d+) minutes\)\n\n(.+?)(?=\n\n|\Z)", CELLS[f"teaching-{plan}"].source, re.M | re.S
     )
 }
-EXERCISE = re.compile(r"\{ref\}`(?P<title>[^`<]+) <(?P<label>[\w-]+)>` (?P<minutes>\d+)")
+EXERCISE = re.compile(r"\{ref\}`(?P<title>[^`<]+) <(?P<label>[\w-]+)>` \((?P<minutes>\d+)\)")
 each_lecture = pytest.mark.parametrize("lecture", LECTURES, ids=" ".join)
 
 
 def part(lecture, name):
     """The words of one line of a lecture, on one line."""
-    found = re.search(rf"^- {name}: (.+?)(?=^- |\Z)", LECTURES[lecture][1], re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^- \*{name}:\* (.+?)(?=^- |\Z)", LECTURES[lecture][1], re.MULTILINE | re.DOTALL)
     return " ".join(found[1].split()) if found else ""
 
 
 def chapters_of(text):
     """The chapters that a text names, each with what it says until the next."""
-    pieces = re.split(r"\{doc\}`[^`<]+ <([^`>]+)>`,?", text)[1:]
+    pieces = re.split(r"\{doc\}`[^`<]+ <([^`>]+)>`:?", text)[1:]
     return list(zip(pieces[::2], pieces[1::2], strict=True))
 
 
@@ -83,7 +83,7 @@ def test_there_are_four_lectures_and_one_for_each_chapter_and_two_for_the_transf
 
 @each_lecture
 def test_a_lecture_adds_up_and_fits_into_90_minutes(lecture):
-    minutes = [int(n) for n in re.findall(r" (\d+)\b(?=[,;]|$)", part(lecture, "Talk"))]
+    minutes = [int(n) for n in re.findall(r" \((\d+)\)(?=[,;]|$)", part(lecture, "Talk"))]
     in_class = [int(found["minutes"]) for found in EXERCISE.finditer(part(lecture, "In class"))]
     assert in_class
     assert sum(minutes) + sum(in_class) == LECTURES[lecture][0] <= 90
@@ -93,7 +93,7 @@ def test_a_lecture_adds_up_and_fits_into_90_minutes(lecture):
 def test_the_sections_of_a_lecture_are_those_of_its_chapters(lecture):
     for chapter, words in chapters_of(part(lecture, "Talk")):
         headings = re.findall(r"^##+ (.+?)\s*$", texts(chapter, "markdown"), re.MULTILINE)
-        named = [name.strip(" ,;") for name in re.split(r"\s\d+(?:[,;]|$)", words)]
+        named = [name.strip(" ,;") for name in re.split(r"\s\(\d+\)(?:[,;]|$)", words)]
         assert [name for name in named if name and name not in headings] == []
 
 
