@@ -1,6 +1,7 @@
 """One meaning for each letter: what the notation page defines, against the formulas of every chapter."""
 
 import re
+from itertools import accumulate
 
 import nbformat
 import pytest
@@ -20,7 +21,9 @@ NAMES = re.compile(r"\\(?:text|mathrm|mathtt|mathsf|mathbb|operatorname|begin|en
 LETTER = re.compile(r"(\\(?:mathbf|mathcal)\s*\{?\w\}?|\\[a-zA-Z]+|[A-Za-z])'*(_(?:\{[^{}]*\}|\\[a-zA-Z]+|\w))?")
 PAGE = (ROOT / "book/notation.md").read_text(encoding="utf-8")
 COMMON, _, REST = PAGE.partition("## Letters of a chapter")
-LOCAL = re.findall(r"^\| \{doc\}`([\w-]+)` \| (.+?) \| (.+) \|$", REST.partition("\n## ")[0], re.MULTILINE)
+ROWS = re.findall(r"^\| (?:\{doc\}`([\w-]+)` )?\| (.+?) \| (.+) \|$", REST.partition("\n## ")[0], re.MULTILINE)
+NAMED = accumulate((name for name, _, _ in ROWS), lambda chapter, name: name or chapter)  # said once for each chapter
+LOCAL = [(chapter, wrote, means) for chapter, (_, wrote, means) in zip(NAMED, ROWS, strict=True) if chapter]
 
 
 def letters(text):
