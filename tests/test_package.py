@@ -148,8 +148,9 @@ def test_every_public_function_is_typed_and_documented():
                 assert not missing, f"{name}: no type for {missing}"
 
 
-def test_the_code_in_the_readme_runs_and_prints_what_it_says():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "book/library.md"])
+def test_the_code_in_the_page_runs_and_prints_what_it_says(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
