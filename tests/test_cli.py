@@ -803,15 +803,16 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out == f"turing {turing.__version__}\n"
 
 
-def test_the_commands_that_the_page_shows_run(cli, tmp_path, monkeypatch):
+def test_the_commands_that_the_page_shows_run_and_print_what_it_shows(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shown = re.findall(
-        r"^\$ turing (.+)$", (ROOT / "book" / "command-line.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    page = (ROOT / "book" / "command-line.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ turing (.+)\n((?:[^$`].*\n)*)", page, re.MULTILINE)
     assert len(shown) >= 5
-    for line in shown:
-        status, _, complaint = cli(*shlex.split(line))
+    assert shown[0][1]
+    for line, output in shown:
+        status, printed, complaint = cli(*shlex.split(line))
         assert (status, complaint) == (0, ""), line
+        assert output in ("", printed), line
 
 
 def test_decompile_prints_the_rules_that_are_in_the_weights(tmp_path, capsys):
