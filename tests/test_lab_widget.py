@@ -113,5 +113,5 @@ def test_the_fault_that_the_page_sets_is_seen_by_the_proof_and_not_by_the_run():
     before, after = carry.layouts
     with torch.no_grad():
         carry.weight[after.st["F"], before.det["M B"]] = 0
-    assert turing.verify(network, PAPER, ["B(())E", "B()E"]).divergences == ()
+    assert turing.verify(network, PAPER, ["B(())E", "B(()E"]).divergences == ()
     assert "'B)'" in str(turing.prove(network))
