@@ -148,14 +148,16 @@ def first_events(name, arithmetic, passes):
     return None, refused
 
 
-FLOAT32 = {"bb5": (482, 247), "nest of 60": (372, 312), "sweeper": (667, 301)}
+FLOAT32 = {"bb5": 247, "nest of 60": 312, "sweeper": 301}
 
 
 @every_long_run
 def test_float32_is_refused_before_its_first_wrong_fetch(name):
+    """The first wrong fetch depends on how a processor adds: a fused product and sum rounds once less."""
     wrong, refused = first_events(name, "float32", 700)
     print(f"{name}: float32 refused at pass {refused}, wrong at pass {wrong}")
-    assert (wrong, refused) == FLOAT32[name]
+    assert refused == FLOAT32[name]
+    assert wrong is None or refused < wrong
 
 
 @every_long_run
@@ -178,8 +180,7 @@ def test_a_run_in_float32_is_right_up_to_the_step_that_is_refused(name):
         rf"rounding in float32 may change that by \S+\. Use a wider number type, or arithmetic='exact'\.",
         str(error.value),
     )
-    _, refused = FLOAT32[name]
-    assert len(done) == max(0, refused - (2 * len(word) + 3))
+    assert len(done) == max(0, FLOAT32[name] - (2 * len(word) + 3))
 
 
 def test_a_precision_error_is_an_arithmetic_error_of_the_package():

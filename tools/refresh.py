@@ -43,7 +43,7 @@ def refresh(path: Path) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    os.environ["OMP_NUM_THREADS"] = "1"  # as in tools/test.py
+    os.environ |= book.SAME_FLOATS  # as in tools/test.py
     course.write()
     paths = [Path(a) for a in arguments] or book.notebooks()
     for path in (bar := tqdm(paths)):

@@ -13,7 +13,7 @@ import sys
 import time
 
 import setup as machine  # tools/setup.py, beside this file
-from book import ROOT, notebooks
+from book import ROOT, SAME_FLOATS, notebooks
 
 BIN = ROOT / ".venv" / "bin"
 ASIDE = "types"  # takes one core, and so does the book: they run side by side
@@ -49,7 +49,7 @@ def run(stages: dict[str, list]) -> int:
         print(f"\n== {name} ==", flush=True)
         began = time.monotonic()
         try:
-            environment = os.environ | {"OMP_NUM_THREADS": "1"}  # workers share the cores, and layers are small
+            environment = os.environ | SAME_FLOATS
             environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one worker has compiled, the others read
             if name == "browser":
                 environment["CHROMIUM"] = machine.browser()
