@@ -172,3 +172,12 @@ def test_the_dependencies_are_floors_so_that_colab_keeps_its_own():
     assert "ipywidgets>=7.6" in wanted
     assert "matplotlib>=3.7" in wanted
     assert all(re.fullmatch(r"[\w-]+>=[\d.]+", requirement) for requirement in wanted)
+
+
+def test_the_library_page_lists_every_construction_with_its_options():
+    page = (PACKAGE.parent / "book" / "library.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+`) \| (.+?) \| \{doc\}", page.split("## The constructions")[1], re.MULTILINE)
+    words = re.compile(r"`([\w-]+)`")
+    listed = {name: {*words.findall(options)} for names, options in rows for name in words.findall(names)}
+    kinds = {name: kind for name, kind in turing.constructions().items() if kind.__module__.startswith("turing")}
+    assert listed == {name: {*inspect.signature(kind).parameters} - {"machine"} for name, kind in kinds.items()}

@@ -187,7 +187,7 @@ class Construction(nn.Module):
         return State(torch.stack([self.initial(word) for word in words]), tape)
 
     def step(self, state: State, seen: Seen = lambda *_: None) -> State:
-        """One pass, by the weights alone. ``seen`` gets the name of each module and the vector that leaves it.
+        """One pass, by the weights alone. ``seen`` is called with each module's name and the vector that leaves it.
 
         Heads take the keys and values of earlier columns from the state's memory, which grows by one column.
 
@@ -596,7 +596,9 @@ class Construction(nn.Module):
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {state.passes}.")
 
     def check(self) -> None:
-        """Raise unless attention is hard in this number type (a key that misses has weight 0); re-read the parameters.
+        """Raise unless attention is hard in this number type, so that a key that misses has weight 0.
+
+        The parameters are read anew.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -619,13 +621,13 @@ class Construction(nn.Module):
             )
 
     def forget(self) -> None:
-        """Read every parameter anew at the next pass."""
+        """Read every parameter anew at the next pass; call it after you have changed one."""
         for module in self.pipeline.modules():
             if forget := getattr(module, "forget", None):
                 forget()
 
     def about(self) -> dict[str, str]:
-        """The network in a few rows, for people."""
+        """What the network is, as rows of names and texts: its construction, its width, and how many modules it has."""
         return {
             "network": self.construction,
             "width": f"{self.layout.width:,}",
@@ -645,11 +647,11 @@ class Construction(nn.Module):
 
     @property
     def arithmetic(self) -> str:
-        """The numbers that it computes in: ``"exact"``, or a type of floats."""
+        """The numbers that the network computes in: ``"exact"``, or a type of floats."""
         return ir.arithmetic_of(self.parameters())
 
     def ir(self) -> ir.Network:
-        """The network as :mod:`turing.ir` sees it."""
+        """The network in the form of :mod:`turing.ir`, which all tools read."""
         prefix = next(name for name, module in self.named_modules() if module is self.pipeline)
         modules, layout = [], self.layout
         for name, module in self.pipeline.items():
@@ -753,8 +755,8 @@ def constructions() -> Mapping[str, type[Construction]]:
 def compile(machine: TuringMachine, construction: str, **options: Any) -> Construction:
     """The network that simulates a machine, with no training: its ``forward`` is one pass.
 
-    ``construction`` is a name of the registry, such as ``"wcm21"``, with the option ``T``, the maximal number of steps;
-    ``"ss95"``, with four layers a step; or ``"ss95-realtime"``, with one. The options are those of the class.
+    ``construction`` is a name, such as ``"wcm21"``, which needs the option ``T``, the maximal number of steps, or
+    ``"ss95"``, which needs none. :doc:`/book/library` lists all names and their options.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["binary_increment"], "wcm21", T=64)

@@ -50,7 +50,7 @@ class Indexed:
         self.known: set[bytes] = set()  # positions that are bits
 
     def stand(self, found: Standing) -> None:
-        """Go on from there."""
+        """Continue a run from where another one stood."""
         dtype, size = self.beta.dtype, self.bits
         self.step, self.column = found.step, torch.from_numpy(found.column.astype(dtype))
         self.beta, self.first = (found.step >> size & 1).astype(dtype), found.first.astype(dtype)
@@ -60,7 +60,7 @@ class Indexed:
                 self.visits[key] = (last >> size & 1).astype(dtype), wrote.astype(dtype)
 
     def standing(self, reader: Reader, step: int) -> Standing:
-        """Where the run stands, with what was read off it."""
+        """Where the run stands, and what the reader has read off it so far."""
         symbols, blank, cells = self.network.machine.symbols, self.network.machine.blank, reader.notes["cells"]
         powers = 2 ** self.bits.astype(object)
         visits = {int((np.frombuffer(key, self.beta.dtype) != 0) @ powers): visit for key, visit in self.visits.items()}

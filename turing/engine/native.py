@@ -179,7 +179,7 @@ class Native:
         return self.standing().tape(self.network.machine.symbols) if self.slow is None else self.reader.now.cells
 
     def stand(self, found: Standing) -> None:
-        """Go on from there."""
+        """Continue a run from where another one stood."""
         self.slow = None
         if self.program.bits is None or not self._take(self.program.bits, found):
             self._hand_over(found)

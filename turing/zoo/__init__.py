@@ -70,8 +70,8 @@ class Sample:
 class Entry:
     """A machine of the zoo with its title, its description and its samples.
 
-    ``verdicts`` says what a halt means, for the halting states whose names do not say it, and ``tasks`` what the machine
-    does in its other states.
+    ``verdicts`` says what a halt means, for the halting states whose names do not say it, and ``tasks`` what the
+    machine does in its other states.
 
     Chapter: :doc:`/book/machines`.
     """
