@@ -50,7 +50,7 @@ EXIT = f"""exit status:
   3    jammed: no rule applies, and the state does not halt; or refuted
   4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells; or undecided
   130  interrupted with Ctrl-C; what was done so far is printed
-  141  whatever read the output has closed it"""
+  141  the program that read the output has closed it"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -170,7 +170,8 @@ def _parser(construction: str | None = None) -> argparse.ArgumentParser:
         help="the word on the tape, by default empty; one symbol a character, "
         "or split at spaces if the machine has longer symbols",
     )
-    run.add_argument("--max-steps", metavar="N", type=_steps, help=f"stop after N steps ({STEPS:,}; of a network, T)")
+    steps = f"stop after N steps (default: {STEPS:,}, or T for a network)"
+    run.add_argument("--max-steps", metavar="N", type=_steps, help=steps)
     network(run, required=False)
     run.add_argument("--engine", metavar="E", help="of a network: torch (unless given), indexed or native")
     run.add_argument("--checkpoint", metavar="FILE", help="native: write where the run stands, or go on from there")
@@ -211,9 +212,7 @@ def _parser(construction: str | None = None) -> argparse.ArgumentParser:
     shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
     shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
 
-    marks = command(
-        "grade", _grade, "run students' notebooks, which is code of theirs, and grade the exercises in them"
-    )
+    marks = command("grade", _grade, "run students' notebooks, and grade the exercises in them")
     marks.add_argument("places", metavar="NOTEBOOK", nargs="+", help="a notebook, or a folder of them")
     marks.add_argument(
         "--csv", metavar="FILE", help="write the grades to FILE as well, a row for each exercise; - prints them so"
