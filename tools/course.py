@@ -116,6 +116,7 @@ def _exercises() -> Iterator[str]:
         f"puzzles; together they take {minutes // 60} hours and {minutes % 60} minutes."
     )
     yield ""
+    yield ":::{dropdown} All exercises, chapter by chapter"
     yield "| exercise | diff. | min. | kind | fits |"
     yield "|---|---|---|---|---|"
     for chapter, path in enumerate(book.chapters(), start=1):
@@ -124,10 +125,11 @@ def _exercises() -> Iterator[str]:
             if e.chapter == path.stem:
                 cells = f"{e.number} {{ref}}`{e.title} <{e.label}>`", e.difficulty, e.minutes, e.kind, ", ".join(e.fits)
                 yield f"| {' | '.join(map(str, cells))} |"
+    yield ":::"
 
 
 def _problems() -> Iterator[str]:
-    yield f"There are {len(problems())}, one for each chapter."
+    yield f"There are {len(problems())}."
     yield ""
     yield "| problem | chapter | diff. | min. |"
     yield "|---|---|---|---|"
