@@ -201,11 +201,11 @@ function createPicture(run, choose) {
     const [across, down] = [(event.clientX - left) / by - gutter, (event.clientY - top) / by];
     choose(Math.floor(down / TALL), lo + Math.floor(across / wide));
   });
-  /** From the cell under the head to the cell that is read, around the right side. */
+  /** From the row of the step to the row of the column that is read, around the right side. */
   function arc(from, to, [key, weight]) {
-    const [[cell, y], [other, z]] = [from, to], reach = clamp(12 + Math.abs(y - z) / 6, 16, (REACH - 6) / 0.75);
+    const [[, y], [, z]] = [from, to], reach = clamp(12 + Math.abs(y - z) / 6, 16, (REACH - 6) / 0.75);
     return svg("path", { class: "arc", "data-key": key, "data-weight": weight, style: `stroke-width: ${1 + 1.5 * weight}`,
-      d: `M${x(cell + 1)} ${y}H${end}C${end + reach} ${y} ${end + reach} ${z} ${end} ${z}H${x(other + 1)}` });
+      d: `M${end} ${y}C${end + reach} ${y} ${end + reach} ${z} ${end} ${z}` });
   }
   const ABOVE = 2 * TALL + 4, middle = (t) => (t + 0.5) * TALL; // of the tape's rows, which stay in sight
   let seen = [], drawArcs = () => {};
