@@ -112,8 +112,8 @@ def _exercises() -> Iterator[str]:
     minutes = sum(e.minutes for e in exercises())
     kinds = [e.kind for e in exercises()]
     yield (
-        f"There are {len(kinds)} in {len(book.chapters())} chapters, {kinds.count('weight puzzle')} of them weight "
-        f"puzzles; together they take {minutes // 60} hours and {minutes % 60} minutes."
+        f"There are {len(kinds)} exercises in {len(book.chapters())} chapters, {kinds.count('weight puzzle')} of them "
+        f"weight puzzles; together they take {minutes // 60} hours and {minutes % 60} minutes."
     )
     yield ""
     yield ":::{dropdown} All exercises, chapter by chapter"
@@ -129,7 +129,7 @@ def _exercises() -> Iterator[str]:
 
 
 def _problems() -> Iterator[str]:
-    yield f"There are {len(problems())}."
+    yield f"There are {len(problems())} open problems."
     yield ""
     yield "| problem | chapter | diff. | min. |"
     yield "|---|---|---|---|"
