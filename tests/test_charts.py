@@ -16,7 +16,7 @@ from turing.pictures.charts import ATTENTION, INK, MONO
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Pictures without axes, which a chapter draws by itself.
-DIAGRAMS = {("gates", "g17"), ("dnf", "d12"), ("all-words", "p09")}
+DIAGRAMS = {("gates", "g17"), ("dnf", "d12"), ("all-words", "p09"), ("all-words", "pass-picture")}
 
 
 def draw(axes):
