@@ -249,7 +249,7 @@ def test_pushes_and_pops_divide_and_multiply_and_leave_another_widget_alone(open
 SMALL, SIXTEEN = (4, (1, 3), "float32"), (16, (11, 15), "float32")
 EMPTY = "Here x is 0, the empty stack. A push divides by 4 and moves x into a symbol's interval."
 PUSHED = "Push {0}: the line shrinks to 1/4 of its length, and x lies in the interval of {0}, the top symbol."
-POPPED = "Pop: the interval of {} grows {} times, to the whole line, and q "
+POPPED = "Pop: the interval of {} grows {} times, to the whole line, and x "
 REFUSED = "Move {} is one too many: {} holds {} symbols of base 4, and turing.cantor.Stack refuses this push. "
 SAYS = [
     (SMALL, [""], EMPTY, "float32 has room for 12 more symbols."),
