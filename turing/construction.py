@@ -58,7 +58,7 @@ class Engine(Protocol):
 
     Its methods are those of :class:`Construction`, with the network first. ``run`` may have options of its own.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     @property

@@ -3,7 +3,7 @@ the weights.
 
 They are chosen by name: ``network.run(word, engine="native")``.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 import json
@@ -39,6 +39,6 @@ ENGINES |= {"indexed": IndexedEngine(), "native": NativeEngine()}
 def measured() -> dict:
     """What ``make bench`` measured when it was run last: the machine, the date and the numbers.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     return json.loads(resources.files("turing.engine").joinpath("measured.json").read_text(encoding="utf-8"))

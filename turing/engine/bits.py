@@ -5,7 +5,7 @@ layer adds up is then a small integer, and of ReLU(sum) only two things count: w
 it is not 2 or more. The program says, for each word of a layer's output and each word of its input, how the weights
 between them are added up. It is made of W and b alone; no two words are looked up at once.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ class BitProgram:
     >>> [layer.name for _, layers in program.before for layer in layers]
     ['pipeline.detect', 'pipeline.carry', 'pipeline.move']
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, around: Around, layout: Layout, heads: Sequence[str] = ()):

@@ -3,7 +3,7 @@
 The digest detects damage. It does not detect forgery: whoever writes another file can compute its digest, too. So the
 numbers are checked as well, as far as the code depends on them.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIZE = hashlib.sha256().digest_size
 def store(run: Native, path: str | Path) -> None:
     """Write where a run stands; a file that is there is replaced once the new one is complete.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     path, standing = _file(path), run.standing()
     arrays: dict[str, Any] = {name: np.asarray(getattr(standing, name)) for name in ARRAYS}
@@ -48,7 +48,7 @@ def store(run: Native, path: str | Path) -> None:
 def restore(run: Native, path: str | Path) -> None:
     """Set a run, just begun, to where a file says that it stood.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     name, data = Path(path).name, _file(path).read_bytes()
     body = data[:-SIZE]

@@ -4,7 +4,7 @@ All words of a step are in registers. A layer keeps no table but those of :mod:`
 input. A step that is in any way unusual (a number that is not a bit, two ones where one is expected, a cell outside the
 window, a column that cannot be read, a jam) is not made: the code stops before it, and says so.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """When an index can answer for attention: the heads of a network have to be the look-ups that the index makes.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VERIFY = 'Take engine="torch"; turing.verify finds the step and the layer where 
 class Refusal(ArithmeticError):
     """An index cannot answer for the heads of this network, and the message says why.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
 
@@ -46,7 +46,7 @@ def check_heads(network: WCM21) -> Around:
     the null key ½ more than any other column. So a look-up in an index gives exactly what the average over all columns
     gives.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     if not isinstance(network, WCM21):
         raise TypeError(f"The engines run networks of the class WCM21, and {type(network).__name__} was given.")

@@ -1,6 +1,6 @@
 """A network in eager PyTorch, with an index in place of its heads: a step costs the same whenever it comes.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Indexed:
     What a head would find among all columns is kept for each cell: the number of its last visit, and what was
     written then. Cells are known by their position bits, as they come out of the layers.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, network: WCM21, word: Sequence[str]):

@@ -1,7 +1,7 @@
 """A run of the WCM21 transformer that goes on for long: in machine code made of its weights, and by the index alone
 where that cannot be.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Program:
     >>> Program(net).why_slow
     'pipeline.carry.bias[3] is 0.5, and not an integer up to 127'
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, network: WCM21, generate: bool = True):
@@ -104,7 +104,7 @@ class Native:
     A run that is ``guarded`` is read as it goes, and stops where the machine does. Any other goes on with whatever
     numbers come. A step that the code leaves is made by the index, and so are those after it.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     row: np.ndarray

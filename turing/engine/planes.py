@@ -8,7 +8,7 @@ read, stops all tapes before the step, and goes on by itself.
 The tapes may be of different networks, if these have the same shape. A weight that all of them share is a constant of
 the code. For any other there is a plane for each of its values, which says which tapes have that value.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Planes:
     states a run ends. ``bits_of`` has a row for each network: what its tapes have in the planes of weights, which begin
     at the word ``weights``.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     wrong: Value  # the tapes whose step cannot be made

@@ -1,6 +1,6 @@
 """Runs of a network by an engine: the same results as in plain PyTorch, sooner.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class IndexedEngine:
 
     What the methods take and give is said by :class:`turing.construction.Engine`.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     constructions: tuple[str, ...] = (WCM21.construction, *LAST_VISIT)
@@ -71,7 +71,7 @@ class IndexedEngine:
         minute and at the end; a run for which it is there goes on from it, whichever engine wrote it. With ``cells``, a
         run stops, as at a limit, soon after its tape has grown to more of them.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         word, limit = arguments.word(word), network._limit(max_steps)
         long = checkpoint is not None or cells is not None
@@ -149,7 +149,7 @@ class IndexedEngine:
     def trace(self, network: Any, word: Iterable[str], max_steps: int | None = None) -> Iterator[Configuration]:
         """The configurations of a run, one by one.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         word = arguments.word(word)
         network.machine.tape(word)
@@ -211,7 +211,7 @@ class IndexedEngine:
     ) -> Iterator[dict[str, Any]]:
         """For each step on several words, every vector by the name of the module that it leaves.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         start = self.start(network)
         runs = [start(word).vectors() for word in words]
@@ -222,7 +222,7 @@ class IndexedEngine:
     def run_batch(self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None) -> list[Run]:
         """Run a network on many words, one after the other.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         runs = []
         for number, word in enumerate(words):
@@ -236,7 +236,7 @@ class NativeEngine(IndexedEngine):
 
     What the methods take and give is said by :class:`turing.construction.Engine`.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     constructions = (WCM21.construction, *STACKS)
@@ -254,7 +254,7 @@ class NativeEngine(IndexedEngine):
     ) -> list[Run]:
         """Run a network on many words: WCM21 on many at once.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         if network.construction in STACKS:
             return super().run_batch(network, words, max_steps)
@@ -275,7 +275,7 @@ def run_batch(
 
     Ctrl-C ends them all, and what was done so far is returned.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     words, single = arguments.words(words), isinstance(networks, nn.Module)
     networks = [networks] if single else list(networks)  # type: ignore[list-item, arg-type]  # as single says

@@ -4,7 +4,7 @@ All sums of a layer are the fields of one integer, and a column of weights is an
 all rows is one addition. Which rows are 1 for certain and which may be more than 0 are two more, and only the rows
 between are computed one by one, with the numbers of the stacks.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ class Stacks:
     >>> net.run("", engine="native") == turing.zoo["bb4"].run("")
     True
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, network: SS95, word: Sequence[str]):

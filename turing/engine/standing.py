@@ -1,6 +1,6 @@
 """Where a run stands: its column, and of each cell what the heads would find there. Every engine can go on from it.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Standing:
     """Where a run stands. Of the positions that are known, a row each: the number of the last visit or -1, what it
     wrote, and what the report has there, the cell and the number of its symbol. ``first`` is what the first step wrote.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     step: int
@@ -58,7 +58,7 @@ class Standing:
         """The state from which plain PyTorch goes on: of all columns so far the heads remember the last visit to each
         cell, and the first column, which is all that they can find.
 
-        Chapter: :doc:`/book/how-fast`.
+        Chapter: :doc:`How fast </book/how-fast>`.
         """
         layout, visited = network.layout, self.last >= 0
         numbers, places = self.last[visited].astype(np.uint64), self.positions[visited]

@@ -1,7 +1,7 @@
 """Many runs: up to 64 at once, of networks of equal shape, by the code of :mod:`turing.engine.planes`, and the others
 one by one.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Together:
     """Runs that go on together, by their numbers among the tapes. What a run is taken with and left with is a
     :class:`~turing.engine.Standing`, so any other engine can go on from there.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, queue: Queue):
@@ -171,7 +171,7 @@ class Queue:
     """Runs that are to be made, of networks of equal shape. ``numbers`` are those of the networks whose runs can go on
     together.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, jobs: Iterable[Job]):

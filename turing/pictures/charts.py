@@ -3,7 +3,7 @@
 matplotlib draws with the light colours and with a font that it brings along, so the same chart has the same bytes
 everywhere. In what it has drawn, the page's variables take their place.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def chart(draw: Callable[[Any], object], alt: str, width: int = 480, height: int
     >>> picture
     <Picture: A line from 1 to 4. …>
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     from matplotlib import style  # import turing does without matplotlib
     from matplotlib.figure import Figure

@@ -35,7 +35,7 @@ class _Size(NamedTuple):
     across: float
 
 
-LARGE, SMALL = _Size(10, 42, 138), _Size(5, 22, 24)  # in the small one, only the first and the last places are named
+LARGE, SMALL = _Size(10, 52, 138), _Size(5, 22, 24)  # in the small one, only the first and the last places are named
 
 
 def wires(network: nn.Module, x: Sequence[Any], layout: Layout | Sequence[Layout] | None = None) -> Picture:

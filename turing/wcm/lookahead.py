@@ -2,7 +2,7 @@
 
 The heads are those of ``turing/wcm/pipeline.py``; the modules before and after them are folded into fewer layers.
 
-Chapter: :doc:`/book/how-fast`.
+Chapter: :doc:`How fast </book/how-fast>`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Detect(Layer):
 
     The first layer of :class:`turing.dnf.Transition`, without the places that its second layer does not read.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, transition: Transition):
@@ -45,7 +45,7 @@ class Carry(Layer):
     of :class:`turing.dnf.Transition`, which holds δ, and the first one of
     :class:`turing.adders.LookaheadAdder` are one matrix here.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, transition: Transition, before: Layout):
@@ -82,7 +82,7 @@ class Carry(Layer):
 class Move(Readout):
     """Back to the state vector: pos3 is the new position, each bit changed where a carry or a borrow comes in.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, before: Layout, layout: Layout):
@@ -100,7 +100,7 @@ class Choose(Layer):
     """scr1 stays if the cell was visited, scr2 if it was not; ``blank`` is 1 if it was neither visited nor part of
     the word. The new position goes to pos2.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, layout: Layout):
@@ -121,7 +121,7 @@ class Choose(Layer):
 class Assemble(Readout):
     """The next column: the symbol that was found goes to sym1, and all scratch but the direction is 0.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
 
     def __init__(self, before: Layout, layout: Layout, blank: str):
@@ -148,7 +148,7 @@ def numbers(machine: TuringMachine, layout: Layout) -> int:
 def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules before the heads, by name.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     transition = Transition(machine, layout)
     detect = Detect(transition)
@@ -159,7 +159,7 @@ def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module
 def post_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
     """The modules after the heads, by name.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     choose = Choose(layout)
     return {"choose": choose, "assemble": Assemble(choose.layouts[-1], layout, machine.blank)}
@@ -170,7 +170,7 @@ def specification(
 ) -> Iterator[dict[str, set[str]]]:
     """What :func:`turing.wcm.specification` says about each step, for the modules of this file.
 
-    Chapter: :doc:`/book/how-fast`.
+    Chapter: :doc:`How fast </book/how-fast>`.
     """
     pairs = [(q, a) for q in machine.states for a in machine.symbols]
     detector = dict(zip(pairs, detectors(pairs).det.names(), strict=True))

@@ -175,6 +175,8 @@ export function createPast() {
       const steps = rowsOf(last, source), tall = height / ROWS, left = 62, isNarrow = width < 460, room = width - left - (isNarrow ? 165 : 270);
       const wide = clamp(room / (hi - lo + 1), 9, 28), size = Math.min(wide * 0.68, 15), parts = [];
       const x = (cell) => left + (cell - lo) * wide, y = (t) => steps.indexOf(t) * tall;
+      const empty = range(ROWS - steps.length).map((k) => `M${left} ${height - k * tall - 0.5}H${x(hi + 1)}`);
+      parts.push(svg("path", { class: "line", d: empty.join("") })); // rows that later steps fill
       steps.forEach((t, k) => {
         if (t === null) return parts.push(text("⋮", left - 14, k * tall + tall / 2 + 5, "t"));
         const { network, machine } = frames[t], now = network ?? frames[t - 1].network ?? machine, row = svg("g");

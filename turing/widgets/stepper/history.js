@@ -66,10 +66,13 @@ export function createHistory(machine, root) {
         if (spelled) write([...state].slice(0, 6).join(""), 40 * ratio, middle, tall * 0.68, 600, st, "left");
         if (t % every === 0) write(t, 32 * ratio, middle, 11 * ratio, 400, scr, "right");
       }
+      const hair = Math.ceil(ratio);
+      pen.fillStyle = line;
+      if (spelled) // rows that later steps fill
+        for (let y = (step + 2) * tall - top; y < canvas.height; y += tall) pen.fillRect(gutter, y, (right + 1 - left) * wide, hair);
       if (!step && canvas.height > 3 * tall)
         write("each step adds a row", (gutter + canvas.width) / 2, 1.5 * tall + 12 * ratio, 13 * ratio, 400, scr, "center");
       pen.fillStyle = line;
-      const hair = Math.ceil(ratio);
       for (const x of [gutter - hair, gutter + (right + 1 - left) * wide]) pen.fillRect(x, 0, hair, canvas.height);
     },
   };
