@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["architecture"]
 
 FONT, SMALL = 17, 15
-LEFT, WIDE, HIGH, GAP = 44, 420, 56, 18  # of the boxes
+LEFT, WIDE, HIGH, GAP = 30, 402, 56, 18  # of the boxes
 LEADING = 20  # of the lines in a box
 RAIL = LEFT + WIDE + 62  # the history, to the right of them
-RIGHT = RAIL + 52
+RIGHT = RAIL + 14  # as wide as a phone shows without scrolling
+ENCODER, ENCODER_FONT = 64, 14  # how wide the box of the word is
 TITLE = LEFT + 122  # where the names of the columns begin
 PLAIN = ("Argmax", "Attention", "Convolution", "Layer", "Linear", "Lookup", "Norm", "Rational", "Readout", "Sequential")
 Words = list[tuple[str, bool]]  # each with whether it is the name of a slice
@@ -53,7 +54,7 @@ def architecture(network: nn.Module) -> Picture:
     body = [_text(TITLE, 22, ends[0], "start", FONT), _arrow(middle, 30, 60)]
     if remembered := [(box, y) for box, y in zip(boxes, tops, strict=True) if box.mask not in ("", "cross")]:
         last, y = remembered[-1]
-        body.append(_text(RAIL, 22, "history", "middle", FONT, ATTENTION))
+        body.append(_text(RIGHT, 22, "history", "end", FONT, ATTENTION))
         rail = f"M{RAIL} 32V{y + last.high / 2 + 2}"
         body.append(f'<path style="stroke:{ATTENTION};stroke-width:2;fill:none" d="{rail}"/>')
     for box, y in zip(boxes, tops, strict=True):
@@ -129,15 +130,15 @@ class _Box:
             body.append(f'<text {place} style="font-size:{SMALL}px">{"".join(spans)}</text>')
         middle = y + self.high / 2
         if self.mask:
-            end = LEFT + WIDE + 30 if self.mask == "cross" else RAIL
+            end = RIGHT - ENCODER if self.mask == "cross" else RAIL
             way = f"M{end} {middle:g}H{LEFT + WIDE + 10}"
             body.append(f'<path style="stroke:{ATTENTION};stroke-width:1.5;fill:none" d="{way}"/>')
             body.append(_head(LEFT + WIDE + 3, middle, "left", ATTENTION))
         if self.mask == "cross":
-            x = LEFT + WIDE + 30
-            body.append(f'<rect x="{x}" y="{middle - 20:g}" width="74" height="40" rx="4" style="{pen}"/>')
-            body.append(_text(x + 37, middle - 2, "the word,", "middle", SMALL, ATTENTION))
-            body.append(_text(x + 37, middle + 15, "encoder", "middle", SMALL, ATTENTION))
+            x = RIGHT - ENCODER
+            body.append(f'<rect x="{x}" y="{middle - 20:g}" width="{ENCODER}" height="40" rx="4" style="{pen}"/>')
+            body.append(_text(x + ENCODER / 2, middle - 3, "the word,", "middle", ENCODER_FONT, ATTENTION))
+            body.append(_text(x + ENCODER / 2, middle + 13, "encoder", "middle", ENCODER_FONT, ATTENTION))
         elif note := {"strict": "earlier", "prefix": "+ word", "offset": f"{self.offset} back", "window": "window"}.get(
             self.mask
         ):

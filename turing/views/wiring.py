@@ -59,11 +59,11 @@ def wires(network: nn.Module, x: Sequence[Any], layout: Layout | Sequence[Layout
     shown = [[_label(*pair) for pair in zip(*both, strict=True)] for both in zip(names, values, strict=True)]
     left, right = (EDGE + 8 + radius + max(_width(text, FONT, 0.56) for text in shown[end]) for end in (0, -1))
     tallest, last = max(map(len, names)), len(layers)
-    top = EDGE + (FONT if scale is LARGE else 0)
-    width, height = left + across * last + right, top + down * tallest
+    top = EDGE + radius + (FONT + 4 if scale is LARGE else 0)  # of the centre of the first neuron
+    width, height = left + across * last + right, top + down * (tallest - 1) + radius
 
     def at(column: int, place: int) -> tuple[float, float]:
-        return left + across * column, top + down * (place + 0.5 + (tallest - len(names[column])) / 2)
+        return left + across * column, top + down * (place + (tallest - len(names[column])) / 2)
 
     largest = max((abs(float(w)) for layer in layers for row in layer.rows for _, w in row.terms), default=1.0)
     thick = min(THICK, THICKEST / largest)
@@ -87,13 +87,13 @@ def wires(network: nn.Module, x: Sequence[Any], layout: Layout | Sequence[Layout
             pen = f"fill:{colour if value else GROUND};stroke:{colour if value else QUIET};stroke-width:1.5"
             nodes.append(f'<circle cx="{_number(cx)}" cy="{_number(cy)}" r="{radius:g}" style="{pen}"/>')
             if column in (0, last) or scale is LARGE:
-                anchor, dx, dy = "middle", 0.0, -radius - 4
+                anchor, dx, dy = "middle", 0.0, -radius - 6
                 if column in (0, last):
                     anchor, dx, dy = ("end", -radius - 5, 5) if column == 0 else ("start", radius + 5, 5)
                 look = f"fill:{colour};font-weight:600" if value else f"fill:{QUIET}"
                 place_at = f'x="{_number(cx + dx)}" y="{_number(cy + dy)}" text-anchor="{anchor}"'
                 texts.append(f'<text {place_at} style="{look}">{text}</text>')
-    halo = f"paint-order:stroke;stroke:{GROUND};stroke-width:4px;stroke-linejoin:round"
+    halo = f"paint-order:stroke;stroke:{GROUND};stroke-width:7px;stroke-linejoin:round"
     body = [
         f'<g style="stroke:{LINE};fill:none">', *pale, "</g>", f'<g style="stroke:{INK};fill:none">', *lit, "</g>",
         *nodes, f'<g style="font:{FONT}px {SANS};{halo}">', *texts, "</g>",
