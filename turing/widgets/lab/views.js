@@ -62,11 +62,12 @@ export function createSpaceTime(lab) {
     let edge = [end + 10, from];
     for (const [key, weight] of found.pairs.slice(-MAX_ARCS)) {
       const [row, cell] = found.onWord ? [0, key] : [key, record.head(key) ?? record.head(step)], to = y(row);
-      const reach = clamp(18 + Math.abs(from - to) * 0.3, 24, REACH / 0.75 - 4), side = (cell) => Math.min(end, x(cell + 1));
+      const reach = clamp(18 + Math.abs(from - to) * 0.3, 24, REACH / 0.75 - 4), isRinged = wide > 4 && tall > 4;
+      const side = (cell) => (isRinged ? end : Math.min(end, x(cell + 1)));
       const path = svg("path", { class: kind, "data-key": key, "data-weight": weight, "stroke-width": 1 + 1.5 * (weight ?? 0),
         d: `M${side(record.head(step))} ${from}H${end}C${end + reach} ${from} ${end + reach} ${to} ${end} ${to}H${side(cell)}` });
       const ring = svg("rect", { class: kind, x: x(cell), y: to - tall / 2, width: wide, height: tall });
-      arcs.append(...(wide > 4 && tall > 4 ? [ring] : []), path);
+      arcs.append(...(isRinged ? [ring] : []), path);
       draw(path, found.onWord ? 0 : time); // a line that is drawn has no dashes
       edge = [end + 0.75 * reach + 10, (from + to) / 2];
     }

@@ -8,7 +8,7 @@ const KIND = { st: "q", sym2: "a", scr5: "m" }, SENT = { st: "next state", sym2:
 const TOP = 46; // above the matrix: the names of its columns
 const ROW = { wide: 27, narrow: 24 }, BELOW = 92; // of the matrix; for the boxes under a narrow one
 const LETTER = 9.5; // of a value that is more than a symbol
-export const ROWS = 20; // of the past, at most
+const ROWS = { wide: 20, narrow: 12 }, PAST_ROW = 18; // of the past, at most; of a narrow one, in pixels
 
 /** How high the matrix is, in pixels, as the style sheet says it too. */
 export const matrixHeight = (isWide, rows) => TOP + (isWide ? rows * ROW.wide + 6 : rows * ROW.narrow + BELOW);
@@ -158,9 +158,9 @@ export function lookUp({ from, place, network }, step, word) {
 }
 
 /** The rows to draw: the last ones and, above a gap, the one that answered. */
-function rowsOf(last, source) {
-  if (last < ROWS) return range(last + 1);
-  const rows = range(ROWS).map((k) => last - ROWS + 1 + k);
+function rowsOf(most, last, source) {
+  if (last < most) return range(last + 1);
+  const rows = range(most).map((k) => last - most + 1 + k);
   return source >= 0 && source < rows[0] ? [source, null, ...rows.slice(2)] : rows;
 }
 
@@ -169,13 +169,15 @@ export function createPast() {
   const node = svg("svg", { role: "img" });
   return {
     node,
-    show(width, height, { frames, lo, hi, word, blank }, step, beat, time) {
+    /** Beside the matrix it is as high as that; under it, as high as its rows. */
+    show(width, isWide, beside, { frames, lo, hi, word, blank }, step, beat, time) {
+      const most = isWide ? ROWS.wide : ROWS.narrow, height = isWide ? beside : most * PAST_ROW;
       const last = beat < 3 ? step - 1 : step, frame = frames[last], says = beat === 3 ? "" : lookUp(frame, last, word);
       const source = !says ? -1 : frame.from === "step" ? frame.place : frame.from === "word" ? 0 : -1;
-      const steps = rowsOf(last, source), tall = height / ROWS, left = 62, isNarrow = width < 460, room = width - left - (isNarrow ? 165 : 270);
+      const steps = rowsOf(most, last, source), tall = height / most, left = 62, isNarrow = width < 460, room = width - left - (isNarrow ? 165 : 270);
       const wide = clamp(room / (hi - lo + 1), 9, 28), size = Math.min(wide * 0.68, 15), parts = [];
       const x = (cell) => left + (cell - lo) * wide, y = (t) => steps.indexOf(t) * tall;
-      const empty = range(ROWS - steps.length).map((k) => `M${left} ${height - k * tall - 0.5}H${x(hi + 1)}`);
+      const empty = range(most - steps.length).map((k) => `M${left} ${height - k * tall - 0.5}H${x(hi + 1)}`);
       parts.push(svg("path", { class: "line", d: empty.join("") })); // rows that later steps fill
       steps.forEach((t, k) => {
         if (t === null) return parts.push(text("⋮", left - 14, k * tall + tall / 2 + 5, "t"));

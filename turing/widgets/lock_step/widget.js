@@ -11,12 +11,11 @@ import { createTape } from "../page/tape.js";
 import { clamp, digits, shown, signed } from "../page/text.js";
 import { withEnds } from "../page/word.js";
 import { record } from "./run.js";
-import { caption, createMatrix, createPast, lookUp, matrixHeight, ROWS } from "./views.js";
+import { caption, createMatrix, createPast, lookUp, matrixHeight } from "./views.js";
 
 const BEATS = [0, 0.2, 0.25, 0.25, 0.3]; // how a step's time is shared
 const SLOW = 1700, FAST = 900; // milliseconds a step, for the first ones and for the rest
 const MAX_WORD = 16; // cells that fit a phone
-const PAST_ROW = 18; // pixels of a row of the past on a phone
 
 export default {
   render({ model, el }) {
@@ -163,7 +162,7 @@ export default {
       const isRoomy = left.offsetTop === right.offsetTop, tall = matrixHeight(isRoomy, block.rows.length) - 4;
       if (root.clientWidth) matrix.show(right.clientWidth, isRoomy, valueOf, (row, column) => broken.has(`${row.place} ${column.place}`),
         ...(writer() < 0 ? [frames[step], beat, time] : [frames[writer() + 1], 4, 0]));
-      if (root.clientWidth) past.show(left.clientWidth, isRoomy ? tall : ROWS * PAST_ROW, run, step, beat, time);
+      if (root.clientWidth) past.show(left.clientWidth, isRoomy, tall, run, step, beat, time);
       write(status, standing(done));
       play.textContent = isPlaying ? "Pause" : "Play";
       lab.href = `${page}#m=${encodeURIComponent(model.get("name"))}&w=${encodeURIComponent(spell(word, machine))}&t=${step}`;

@@ -73,7 +73,8 @@ export default {
       if (!known.has(run)) known.set(run, run.networks.map((each) => (each.file ? follow(each) : null)));
       if (view?.run === run) return view;
       const found = run.networks.map((each) => createRow(each));
-      rows.replaceChildren(...found.map(({ node }) => node));
+      const isLarge = (k) => !run.networks[k].file; // too large for the page: those come last
+      rows.replaceChildren(...[...found.keys()].sort((a, b) => isLarge(a) - isLarge(b)).map((k) => found[k].node));
       const tape = createTape(run, { slack: 1 });
       tapes.replaceChildren(tape.frame);
       view = { run, tape, rows: found, steps: known.get(run) };
