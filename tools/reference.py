@@ -2,9 +2,14 @@
 
 The fields of a named tuple stand in its signature and are explained below it; on its own, Python says of each only
 which number it has. A class that a module names as its kind is described in its own place. `extra_repr` is PyTorch's.
+A method names its chapter only where that is not the chapter of its class.
 """
 
 from __future__ import annotations
+
+import sys
+
+CHAPTER = "Chapter: "
 
 
 def skipped(app, what: str, name: str, thing: object, skip: bool, options) -> bool | None:
@@ -13,6 +18,16 @@ def skipped(app, what: str, name: str, thing: object, skip: bool, options) -> bo
     return True if field or alias or name == "extra_repr" else None
 
 
+def chapter_once(app, what: str, name: str, thing: object, options, lines: list[str]) -> None:
+    thing = getattr(thing, "fget", thing)  # of a property
+    if what not in ("method", "property") or not hasattr(thing, "__qualname__"):
+        return
+    owner = getattr(sys.modules[thing.__module__], thing.__qualname__.partition(".")[0], None)
+    said = {line.strip() for line in (owner.__doc__ or "").splitlines() if line.strip().startswith(CHAPTER)}
+    lines[:] = [line for line in lines if line.strip() not in said]
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", chapter_once)
     app.connect("autodoc-skip-member", skipped)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

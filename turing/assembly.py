@@ -1,4 +1,4 @@
-"""Layers and heads from rows of rationals, and what their vectors say: shared by constructions in exact arithmetic.
+"""Build layers and heads from rows of rationals, and read their vectors. Exact constructions share these functions.
 
 Chapter: :doc:`/book/averages`.
 """
@@ -22,7 +22,7 @@ CLEAR = 4  # a number that is read as 0 or 1 differs from it by at most 1 / CLEA
 
 
 def layers(layouts: Sequence[Layout], every: Sequence[Rows], arithmetic: str, last: str = "none") -> nn.Sequential:
-    """Layers in a row, each with a ReLU after it; the last one as asked for.
+    """Layers in a row, with a ReLU after each but the last, whose activation is ``last``.
 
     Chapter: :doc:`/book/averages`.
     """
@@ -86,7 +86,7 @@ def split(source: int, pair: Slice) -> Rows:
 
 
 def joined(pair: Slice, target: int) -> Rows:
-    """The difference of two numbers: what :func:`split` took apart.
+    """Rows that put together what :func:`split` took apart: the difference of the two numbers.
 
     Chapter: :doc:`/book/averages`.
     """
@@ -94,7 +94,7 @@ def joined(pair: Slice, target: int) -> Rows:
 
 
 def places(**slices: Any) -> dict[str, Any]:
-    """What is not 0, by name: a label of a slice, the number of a slice of one place, or numbers by label.
+    """The places that are not 0, by name. Say of a slice which label is 1, or give its number, or numbers by label.
 
     Chapter: :doc:`/book/averages`.
     """

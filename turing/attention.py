@@ -182,7 +182,7 @@ class Attention(nn.Module):
 
     @property
     def looks_at(self) -> str:
-        """What the things are called among which it looks."""
+        """What this head looks at, in words for an error: a cell of the word, or a column."""
         return "cell of the word" if self.mask == "cross" else "column"
 
     def remember(self, columns: Any) -> tuple[Any, Any]:

@@ -122,8 +122,9 @@ class Cantor:
         return self._clamp(y)
 
     def neurons(self, value: Number) -> tuple[Number, Number]:
-        """some = sat(Bx), whether there is a symbol, and one = sat(Bx − d₀ − 1), the top symbol, in units of the
-        arithmetic.
+        """The neurons some = sat(Bx) and one = sat(Bx − d₀ − 1), in units of the arithmetic.
+
+        The first says whether there is a symbol, the second which one is on top.
 
         Chapter: :doc:`/book/cantor-stacks`.
         """

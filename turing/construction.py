@@ -129,17 +129,20 @@ class Construction(nn.Module):
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[Expectation]:
-        """What the vectors have to be for a machine with these states and symbols, pass by pass, without weights."""
+        """Yield what every vector should be, pass by pass, for a machine with these states and symbols.
+
+        It is computed from the machine and the word, without a weight.
+        """
         raise TypeError(f"{type(self).__name__} has no specification to be compared with.")
 
     @classmethod
     def options_for(cls, given: dict[str, Any], *plan: Any, **named: Any) -> dict[str, Any]:
-        """Options with which a run fits: those given, and others that depend on the run; see ``Plan``."""
+        """Options under which a run fits: those given, and others that depend on the run; see ``Plan``."""
         return cls.fitting(given, Plan(*plan, **named))
 
     @classmethod
     def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
-        """The options that are given, and those that the run depends on."""
+        """The options that are given, and those that depend on the run. A construction may define this."""
         return given
 
     def detectors(self) -> list[dict[str, Any]]:
@@ -160,7 +163,7 @@ class Construction(nn.Module):
         return None
 
     def fitted(self, word: Sequence[str], max_steps: int) -> Construction:
-        """The network as a run on that word uses it: itself, unless something of it belongs to the run."""
+        """The network for a run on that word: itself, unless a part of it, such as a window, depends on the run."""
         return self
 
     # What every construction has.
@@ -545,9 +548,11 @@ class Construction(nn.Module):
         return found
 
     def run_with_cache(self, word: Iterable[str], max_steps: int | None = None) -> tuple[Run, dict[str, Any]]:
-        """Run on a word, and keep every vector under the name of the module that it leaves, ``(passes, w)``; and under
-        ``"<head>.pattern"`` each head's weights, ``(passes, keys + 1)``, null key last, 0 where masked. In exact
-        arithmetic these are lists, of exact vectors and of fractions, the latter without what is masked.
+        """Run on a word, and keep every vector of the run.
+
+        Under the name of each module is what leaves it, ``(passes, w)``. Under ``"<head>.pattern"`` are the weights of
+        each head, ``(passes, keys + 1)``, with the null key last and 0 where masked. In exact arithmetic both are
+        lists, of exact vectors and of fractions, and what is masked is left out.
 
         Chapter: :doc:`/book/research`.
         """

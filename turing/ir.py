@@ -181,11 +181,18 @@ class Lookup(NamedTuple):
 class Attention(_Part):
     """column ↦ column + write(average of the values whose keys fit the query best).
 
-    ``score`` is ``"dot"`` or ``"-abs"``; ``mask`` says what a column looks at: the columns so far (``"causal"``), the
-    earlier ones (``"strict"``), the word and after it the columns so far (``"prefix"``), the word (``"cross"``), the
-    one ``offset`` columns back (``"offset"``), or the window (``"window"``): the word and the columns after it, always
-    as many as at the first column. ``oldest`` is added to the key that stands first in the window, a relative position.
-    ``kappa`` None is the hard maximum. ``average`` is ``"ratio"`` or ``"literal"``.
+    ``mask`` says what a column looks at:
+
+    - ``"causal"``: the columns so far
+    - ``"strict"``: the earlier columns
+    - ``"prefix"``: the word, and after it the columns so far
+    - ``"cross"``: the word
+    - ``"offset"``: the column that is ``offset`` columns back
+    - ``"window"``: the word and the columns after it, always as many as at the first column; ``oldest`` is added to
+      the key that stands first there, a relative position
+
+    ``score`` is ``"dot"`` or ``"-abs"``. ``kappa`` None is the hard maximum. ``average`` is ``"ratio"`` or
+    ``"literal"``.
 
     Chapter: :doc:`/book/hard-attention`.
     """

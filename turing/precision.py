@@ -1,4 +1,4 @@
-"""How near a float came to fetching another column than exact arithmetic would.
+"""Stop a run in floats before it fetches another column than exact arithmetic would.
 
 Chapter: :doc:`/book/averages`.
 """

@@ -229,7 +229,7 @@ class Circuit:
 
 
 class Builder:
-    """Gates one after the other, none of them twice, and none whose output never changes or is an input of its own.
+    """Adds gates one by one. A gate that is there already is used again, and one with a constant output is left out.
 
     >>> build = Builder(["a", "b"])
     >>> build.gate("AND", 0, 1), build.gate("AND", 1, 0), build.gate("OR", 0, ONE) == ONE

@@ -31,12 +31,15 @@ JAMS, STAYS, HALTS = 0.1, 0.1, 0.1  # shares of pairs without a rule, of rules t
 class Example:
     """A machine, a word that it works on, the network, and what is where in the network.
 
-    ``labels`` is plain data, which JSON can hold: ``slices`` says what each slice stands for; ``vectors`` names the
-    places of every vector inside; ``axes`` says of every parameter which vector its rows, and its columns, belong to;
-    ``rules`` has for each rule the place of its detector, if the construction has such places; ``heads`` says what each
-    attention head compares and fetches, in the usual order, or null if it is not a look-up by bits (``vectors`` names
-    the rows of its weights, under ``"search0.compared"`` and the like); and ``unhide``, if the basis is hidden, has for
-    each vector the order of places that restores the names' usual order.
+    ``labels`` is plain data, which JSON can hold:
+
+    - ``slices``: what each slice stands for
+    - ``vectors``: the names of the places of every vector inside; ``"search0.compared"`` and the like name the rows of
+      a head's weights
+    - ``axes``: for every parameter, the vectors that its rows and its columns belong to
+    - ``rules``: for each rule the place of its detector, if the construction has such places
+    - ``heads``: what each attention head compares and fetches, in the usual order; null if it is not a look-up by bits
+    - ``unhide``, if the basis is hidden: for each vector, the order of places that restores the usual one
 
     Chapter: :doc:`/book/research`.
     """

@@ -195,11 +195,15 @@ DAMAGES: dict[str, tuple[Perturbation | None, Any]] = {  # with the level unless
 def damage(what: Any, kind: str = "noise", amount: float | None = None, seed: int = 0) -> Bare:
     """The network with damaged numbers.
 
-    ``kind`` is ``"noise"``, of standard deviation ``amount`` on every number; ``"bfloat16"``, ``"int8"``, ``"int4"`` or
-    ``"ternary"``, rounding (integers are multiples of a 127th, a 7th or all of the largest number of a tensor);
-    ``"pruning"`` of the share ``amount`` of each tensor's numbers, the smallest first; ``"flip"`` changes the sign of
-    ``amount`` numbers; ``"training"`` is one step of gradient descent towards random outputs, of the length ``amount``
-    for each tensor's root mean square.
+    ``kind`` is one of these:
+
+    - ``"noise"``: of standard deviation ``amount``, on every number
+    - ``"bfloat16"``, ``"int8"``, ``"int4"`` or ``"ternary"``: rounding, for integers to multiples of a 127th, a 7th or
+      all of the largest number of a tensor
+    - ``"pruning"``: the share ``amount`` of each tensor's numbers becomes 0, the smallest first
+    - ``"flip"``: ``amount`` numbers change their sign
+    - ``"training"``: one step of gradient descent towards random outputs, of the length ``amount`` for each tensor's
+      root mean square
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")

@@ -88,7 +88,7 @@ class Disguised(NamedTuple):
 
 
 def spaces(network: Bare) -> Spaces:
-    """The vectors of a network.
+    """The vectors of a network: their sizes, what may change the basis of each, and which parts read and make it.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -238,10 +238,15 @@ DISGUISES: dict[str, tuple[Make, Make]] = {
 def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
     """The same network with other numbers: every vector inside is written in another basis.
 
-    ``kind`` is ``"permutation"``; ``"factors"``, permuted and scaled by 1/10 to 10; ``"signs"``, permuted, scaled by
-    1/3 to 3, and with signs where there is no ReLU; ``"orthogonal"`` or ``"linear"``, where vectors without a ReLU are
-    rotated, or changed by any matrix of condition up to 30, and the others permuted. After a clamp to [0, 1], and where
-    the greatest number is chosen, only the order changes.
+    ``kind`` is one of these:
+
+    - ``"permutation"``: the places of every vector are permuted
+    - ``"factors"``: permuted, and scaled by 1/10 to 10
+    - ``"signs"``: permuted, scaled by 1/3 to 3, and with signs where there is no ReLU
+    - ``"orthogonal"``: vectors without a ReLU are rotated, and the others permuted
+    - ``"linear"``: vectors without a ReLU are changed by any matrix of condition up to 30, and the others permuted
+
+    After a clamp to [0, 1], and where the greatest number is chosen, only the order changes.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")

@@ -92,8 +92,8 @@ class Program:
         return self._generated.text(self.bits, recording)
 
     def code(self, recording: bool = False) -> Callable[[int, int], int]:
-        """The function that this is: from the address of the row of a tape and a number of steps to how many of them
-        are left.
+        """The compiled step: a function of the address of a tape's row and a number of steps, which returns how many of
+        them are left.
         """
         return self._generated.compiled(self.text(recording))
 
@@ -250,7 +250,7 @@ class Native:
     # Steps.
 
     def advance(self, steps: int) -> bool:
-        """So many more steps; false if the run is over."""
+        """Make this many more steps; return false if the run is over."""
         end = self.steps + steps
         while self.status == LIMIT and self.error is None and self.steps < end:
             if self.slow is not None:
@@ -267,7 +267,7 @@ class Native:
         return made
 
     def after(self, made: int) -> None:
-        """What is to be done after a call of the code made so many steps."""
+        """Bring the run up to date after the code has made this many steps."""
         bits = self.program.bits
         assert bits is not None
         if self.row[LEFT] == WINDOW and (made or not self._far(bits)) and self._grow(bits):

@@ -252,7 +252,7 @@ class Planes:
     # The step.
 
     def compiled(self) -> Callable[[int, int], int]:
-        """The function that this is, of the address of the memory and a number of steps; how many of them are left."""
+        """The compiled step: a function of the memory address and a number of steps. It returns how many are left."""
         return compiled(self.text)
 
     def _text(self) -> str:

@@ -43,7 +43,7 @@ class IndexedEngine:
     """``engine="indexed"``: plain evaluation with an index in place of the heads, of :class:`turing.engine.Indexed` for
     WCM21, and of :class:`turing.engine.History` for networks in exact arithmetic that find cells by numbers.
 
-    What the methods take and give is said by :class:`turing.construction.Engine`.
+    The methods take and return what those of :class:`turing.construction.Engine` do.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -51,7 +51,7 @@ class IndexedEngine:
     constructions: tuple[str, ...] = (WCM21.construction, *LAST_VISIT)
 
     def start(self, network: Any) -> Callable[[Sequence[str]], Any]:
-        """What makes a run of a word."""
+        """A function that starts a run on a word."""
         return partial(History if network.construction in LAST_VISIT else Indexed, network)
 
     def run(
@@ -234,7 +234,7 @@ class IndexedEngine:
 class NativeEngine(IndexedEngine):
     """``engine="native"``: machine code made of the weights, with an index in place of the heads.
 
-    What the methods take and give is said by :class:`turing.construction.Engine`.
+    The methods take and return what those of :class:`turing.construction.Engine` do.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -242,7 +242,7 @@ class NativeEngine(IndexedEngine):
     constructions = (WCM21.construction, *STACKS)
 
     def start(self, network: Any) -> Callable[[Sequence[str]], Any]:
-        """What makes a run of a word."""
+        """A function that starts a run on a word."""
         return partial(Stacks, network) if network.construction in STACKS else partial(Native, self.program(network))
 
     def program(self, network: WCM21) -> Program:
@@ -268,12 +268,14 @@ def run_batch(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> list[Run]:
-    """Many runs at once: a network on many words, or one network for each word. Runs of networks of equal shape, such
-    as those of machines with as many states and symbols, go on side by side in the bits of words; when one ends, the
-    next takes its place. On so many threads, as many as there are processors unless given; or by any executor of
-    ``concurrent.futures``, of processes or of machines too, which then gets one run at a time.
+    """Make many runs at once: of one network on many words, or of one network for each word.
 
-    Ctrl-C ends them all, and what was done so far is returned.
+    Networks of equal shape, such as those of machines with equally many states and symbols, run side by side in the
+    bits of machine words. When one run ends, the next takes its place. They share ``threads`` threads, as many as there
+    are processors if none are given. An ``executor`` of ``concurrent.futures`` gets one run at a time instead; it may
+    use processes, or other computers.
+
+    Ctrl-C ends all runs, and what was done so far is returned.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

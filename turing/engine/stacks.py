@@ -306,7 +306,7 @@ class Stacks:
             self.now = found[self.last]
 
     def advance(self, steps: int) -> bool:
-        """So many more steps of the machine; false if the run is over."""
+        """Make this many more steps of the machine; return false if the run is over."""
         reader, end = self.reader, self.reader.now.step + steps
         while reader.running and reader.now.step < end:
             if self.four is None or not self._quickly(end):

@@ -23,8 +23,10 @@ __all__ = ["Standing"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a run stands. Of the positions that are known, a row each: the number of the last visit or -1, what it
-    wrote, and what the report has there, the cell and the number of its symbol. ``first`` is what the first step wrote.
+    """Where a run stands.
+
+    There is a row for each known position: the number of the last visit or -1, what that visit wrote, and what the
+    report has there, which is the cell and the number of its symbol. ``first`` is what the first step wrote.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

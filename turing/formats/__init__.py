@@ -2,9 +2,8 @@
 
 Five formats are known: ``json``, this library's, which can hold every machine; ``jflap``, the .jff files of JFLAP;
 ``bbchallenge``, the standard text format of the busy beaver community; ``turingmachine.io``, the YAML of that site; and
-``morphett``, the five columns of Morphett's simulator. Each is a module with the same functions: ``detects``, ``parse``
-and ``write``; ``lacks``, why it cannot hold a machine, whatever its names; ``state_fault`` and ``symbol_fault``, what
-is wrong with a name. It reads at most ``LIMIT`` characters.
+``morphett``, the five columns of Morphett's simulator. ``TuringMachine.parse`` and ``TuringMachine.dumps`` call the
+functions below.
 
 Chapter: :doc:`/book/machines`.
 """

@@ -16,7 +16,7 @@ MARK = "#"
 
 
 class NormalForm:
-    """A machine with the same runs as a given one, after it has read its word, and without stays.
+    """A machine that first reads its word, and then makes the runs of a given machine without stays.
 
     The word stands on the cells 1 to n, and everything else holds a mark, which the machine takes for its blank. It
     starts on cell 0, walks right over the word until it meets the mark after it, walks back to cell 0, and starts the

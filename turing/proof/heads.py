@@ -58,7 +58,7 @@ class Sum:
 
     @property
     def values(self) -> list[float]:
-        """Numbers of which every value of the sum is a sum."""
+        """Numbers such that every value of the sum adds up some of them."""
         return [self.constant, *(x for table in self.tables.values() for x in np.unique(table).tolist())]
 
 

@@ -36,7 +36,7 @@ FARTHEST = 2**16  # such multiples
 
 
 class Checked(NamedTuple):
-    """How far the obligations of a construction reach, and with how much room. None is without a limit.
+    """How far the obligations of a construction reach, and with how much room. ``None`` means that there is no limit.
 
     Chapter: :doc:`/book/all-words`.
     """

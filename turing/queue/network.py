@@ -126,7 +126,8 @@ class LiWang25(Construction):
         x = self.layout
         run, left, stay, end = *x.mode, *x.end
         rows: Rows = {}
-        for rule, (q, a) in zip(y.rule, self.machine.delta, strict=True):  # it runs and reads a, or a round ends on a
+        # It runs and reads a, or a round ends on a.
+        for rule, (q, a) in zip(y.rule, self.machine.delta, strict=True):
             rows[rule] = {x.st[q]: 1, x.sym3[a]: 1, x.sym2[a]: 1, run: 2, end: 2, None: -3}
         for a in self.machine.symbols:  # a round goes on
             rows[y.give[a]] = {x.sym2[a]: 1, end: -1}

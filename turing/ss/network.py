@@ -43,10 +43,12 @@ class StackReading(NamedTuple):
 class StackNetwork(nn.Module):
     """The network of Siegelmann and Sontag for a machine with p binary stacks (section 6 of the paper).
 
-    ``version`` 4 has the layers F4, F3, F2 and F1, version 1 a single one. ``arithmetic`` is ``"exact"``,
-    ``"float32"`` or ``"float64"``. Base and digits are 4 and (1, 3) for version 4, and 10p² and
-    (10p² − 1 − 4p, 10p² − 1) for version 1, unless given. ``weights`` is ``"closed"``, or ``"least squares"`` as in
-    the paper. ``inputs`` are rules that a 1 in the slice ``x`` sets off, by its label, whatever the state is.
+    - ``version``: 4 has the layers F4, F3, F2 and F1, and 1 has a single one
+    - ``base`` and ``digits``: 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1, unless
+      given
+    - ``arithmetic``: ``"exact"``, ``"float32"`` or ``"float64"``
+    - ``weights``: ``"closed"``, or ``"least squares"`` as in the paper
+    - ``inputs``: rules that a 1 in the slice ``x`` sets off, by its label, whatever the state is
 
     >>> from turing.stack_machine import balanced
     >>> net = StackNetwork(balanced(), arithmetic="float32")
@@ -236,7 +238,7 @@ class StackNetwork(nn.Module):
         return fired[0] if fired else None
 
     def why(self) -> str:
-        """What has to be wrong if a number is, and what to do."""
+        """For an error about a number: what must have happened, and what to do."""
         if self.arithmetic == "exact":
             return "The numerators are not those of this machine any more. Build the network again."
         return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
@@ -337,7 +339,7 @@ class StackNetwork(nn.Module):
 
 
 class Guard:
-    """Does on stacks of symbols what a run reads off its own vectors, and raises before the first wrong answer.
+    """Repeats on stacks of symbols what a run reads off its own vectors, and raises before the first wrong answer.
 
     A step that makes a stack deeper than the arithmetic can hold is refused, and so is one that takes something else
     for the top of a stack, or that finds no rule where the machine has one. ``step`` is the number that errors name.

@@ -13,7 +13,7 @@ __all__ = ["Description", "Simulator"]
 
 
 class Description:
-    """A stack machine by its transition function and its terminal states; without them, balanced parentheses.
+    """A stack machine, given by its transition function and its terminal states; by default, balanced parentheses.
 
     Chapter: :doc:`/book/ss95`.
     """

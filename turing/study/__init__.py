@@ -1,4 +1,4 @@
-"""Break a network, restore it, train it: what the last chapter measures, and the tools that it measures with.
+"""Break a network, restore it, train it: the tools of the last chapter, and what they measured.
 
 Chapter: :doc:`/book/break-restore-train`.
 """

@@ -49,7 +49,7 @@ def direction(network: Construction, seed: int, module: str | None = None) -> Di
 
 @torch.no_grad()
 def along(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float) -> float:
-    """The loss at some distance along a direction; the network is the same afterwards.
+    """The loss at ``size`` times a direction; the network is the same afterwards.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -67,6 +67,9 @@ def along(network: Construction, loss: Callable[[], Tensor], way: Directions, si
 def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float = 1e-4) -> Bend:
     """Half of the second derivative along a direction v: ½ v·Hv by automatic differentiation, and
     (loss(±size v) − loss) / size² by measurement. A smooth loss at its minimum gives three equal numbers.
+
+    The direction is not normalised: for a normal one, the loss is about this number times the square of the standard
+    deviation.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -26,7 +26,7 @@ LONGEST, LONGEST_ALONE = 56, 90  # characters of a sum with a name beside it and
 
 
 class Line(NamedTuple):
-    """One row of a layer: the place that it writes, the value, the gate that this is, and what it is of the inputs.
+    """One row of a layer: the place that it writes, the value, the name of its gate, and its function of the inputs.
 
     The last two are empty where there is no name; so is the last one in a first layer, where the gate says it.
 
@@ -76,7 +76,7 @@ class Equations:
 def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Equations:
     """The equations of a network, layer by layer. Rows that only pass their own place on are left out.
 
-    A gate is named where a row is one for places that are 0 or 1. If it gives 0 or 0.5, it has that factor, as in
+    A row is named as a gate if it is one on places that are 0 or 1. If it gives 0 or 0.5, it has that factor, as in
     0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names
     what a place is of the network's inputs, where that has a name and depends on ten of them at most.
 

@@ -39,13 +39,17 @@ class CapacityError(OverflowError):
 class WCM21(Construction):
     """The transformer of Wei, Chen and Ma for a machine: ``forward`` is one step of it (section 5 of the paper).
 
-    ``T`` is the maximal number of steps of a run. ``bits`` is the number L of position bits, ⌈log₂ T⌉ unless given;
-    with a word of n cells, max(n, 1) + T ≤ 2^L is enough for T steps. ``kappa`` and ``average`` are those of
-    :class:`turing.attention.Attention`. ``adder`` is ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU
-    layers a step (:mod:`turing.wcm.lookahead`). ``restoring`` puts restoring layers before the heads and after each
-    column, and ``feedback`` is ``"analog"``, a column fed back as it is, or ``"token"``, read and encoded anew
-    (:mod:`turing.wcm.restoring`). ``pipeline`` holds the modules by name, in the order in which they
-    work.
+    - ``T``: the maximal number of steps of a run
+    - ``bits``: the number L of position bits, ⌈log₂ T⌉ unless given; with a word of n cells, max(n, 1) + T ≤ 2^L is
+      enough for T steps
+    - ``kappa`` and ``average``: those of :class:`turing.attention.Attention`
+    - ``adder``: ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU layers a step
+      (:mod:`turing.wcm.lookahead`)
+    - ``restoring``: whether restoring layers stand before the heads and after each column
+      (:mod:`turing.wcm.restoring`)
+    - ``feedback``: ``"analog"``, a column fed back as it is, or ``"token"``, read and encoded anew
+
+    ``pipeline`` holds the modules by name, in the order in which they work.
 
     >>> import turing
     >>> net = WCM21(turing.zoo["balanced_parentheses"], T=100)

@@ -14,7 +14,7 @@ __all__ = ["Description", "Simulator"]
 
 
 class Description:
-    """A machine by its transition function and its terminal states; without them, balanced parentheses.
+    """A machine, given by its transition function and its terminal states; by default, balanced parentheses.
 
     The initial state is that of the first rule, and the blank is ``"E"`` if that is in the alphabet, unless given.
 

@@ -40,7 +40,7 @@ def _failure(restoring: bool, exponent: float, seed: int) -> Any:
 
 
 class NoiseDial(Widget):
-    """Turn up the noise: normal noise of the standard deviation ``10**exponent`` on every weight of the hero's network.
+    """Turn up the noise: normal noise of the standard deviation ``10**exponent`` on every weight of a transformer.
 
     The page adds the noise of a ``seed`` to the weights and runs the network, in float64, until its column says
     something else than the machine; each column is a row of a barcode. ``restoring`` adds the restoring layers, whose
