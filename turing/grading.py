@@ -142,7 +142,7 @@ def grade(
     except Exception as error:  # anybody may have written it
         reason = f"{error}" or type(error).__name__
         return [Grade(name, "", "", NOT_RUN, f"This notebook cannot be read: {reason}.")]
-    names = {e: chapter for chapter in _chapters(cells, name) for e in exercises(chapter) if not only or e in only}
+    names = {e: chapter for e, chapter in _asked(cells, name).items() if not only or e in only}
     if not names:
         what = f"{', '.join(only)}" if only else "an exercise of the book"
         return [Grade(name, "", "", NOT_RUN, f"No cell defines or checks {what}.")]
@@ -216,16 +216,21 @@ def _defined(source: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if re.search(rf"^(?:def|class) {name}\b|^{name}\s*=[^=]", source, re.MULTILINE)]
 
 
-def _chapters(cells: Cells, name: str) -> list[str]:
-    """The chapters whose exercises a notebook answers; if none is left in it, the name of the file decides."""
+def _asked(cells: Cells, name: str) -> dict[str, str]:
+    """The exercises that a notebook should answer, each with its chapter.
+
+    They are those of each chapter of which it checks or defines one; if it has none, the name of the file decides. Parts
+    that are brought along from earlier chapters, as into a network of one's own, are judged, and the rest of their
+    chapters is not missed.
+    """
     checked = {exercise for _, source in cells for exercise in CHECKED.findall(source)}
-    answered = {
-        chapter
-        for chapter in CHAPTERS
-        if checked & {*exercises(chapter)}
-        or any(re.search(rf"^def {e}\(\):", source, re.MULTILINE) for _, source in cells for e in exercises(chapter))
-    }
-    return [chapter for chapter in CHAPTERS if chapter in answered or (not answered and chapter in name)]
+    asked: dict[str, str] = {}
+    for chapter in CHAPTERS:
+        own = exercises(chapter)
+        defined = [e for e in own if any(re.search(rf"^def {e}\(\):", text, re.MULTILINE) for _, text in cells)]
+        brought = defined if any(checked & {*exercises(other)} for other in CHAPTERS if other != chapter) else own
+        asked |= dict.fromkeys(own if checked & {*own} else brought if defined else (), chapter)
+    return asked or {e: chapter for chapter in CHAPTERS if chapter in name for e in exercises(chapter)}
 
 
 def _missing(exercise: str, cells: Cells) -> str:

@@ -10,22 +10,29 @@ from __future__ import annotations
 import json
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
+from importlib import import_module
 from io import BufferedRWPair
 from numbers import Rational, Real
 from typing import Any
 
+import numpy as np
+
 from turing import formats
 from turing.exercises import Wrong, _name, _returned, _text
 from turing.exercises.weights import _plain, _short_repr
+from turing.layout import Layout
 from turing.machine import TuringMachine
-from turing.stack_machine import StackMachine, _operation_text
+from turing.stack_machine import StackMachine, _CompleteStackMachine, _operation_text
 
 __all__: list[str] = []  # a part of turing.grading
 
 MAX_BYTES = 50_000_000  # of one message
+BARE = "turing.decompiler.tensors"  # of a network without names, which are named tuples:
+BARE_KINDS = ("Bare", "Map", "Head", "Convolved", "Choice")
+STACK_MACHINES = (StackMachine, _CompleteStackMachine)  # another subclass may run differently
 _asked_for: dict[str, object] = {}  # by name: what was judged last
 
 
@@ -96,6 +103,8 @@ class Line:
         torch = sys.modules.get("torch")  # without it there is no network
         if thing is None or isinstance(thing, (bool, int, float, str)):
             return thing
+        if type(thing).__module__ == BARE and type(thing).__name__ in BARE_KINDS:
+            return {"bare": [type(thing).__name__, [self.pack(part) for part in thing]]}
         if isinstance(thing, (list, tuple, set)):
             parts = [self.pack(part) for part in thing]
             return parts if isinstance(thing, list) else {"tuple" if isinstance(thing, tuple) else "set": parts}
@@ -105,11 +114,20 @@ class Line:
             return float(thing)
         if type(thing) is TuringMachine:  # a subclass may run differently
             return {"machine": formats.dumps(thing, "json")}
-        if type(thing) is StackMachine:
+        if isinstance(thing, Mapping):
+            return {"dictionary": [[self.pack(key), self.pack(value)] for key, value in thing.items()]}
+        if type(thing) is Layout:
+            return {"layout": [[part.name, list(part.labels) or part.size] for part in thing]}
+        if type(thing) in STACK_MACHINES:
             rules = [[key, [value[0], *map(_operation_text, value[1:])]] for key, value in thing.rules.items()]
             return {"stack machine": [rules, thing.initial, sorted(thing.terminal), thing.symbols]}
         if torch and isinstance(thing, torch.nn.Module):
             return self.pack_network(thing)
+        if torch and isinstance(thing, torch.Tensor):
+            flat = thing.detach().flatten().tolist()
+            return {"tensor": [str(thing.dtype).removeprefix("torch."), list(thing.shape), flat]}
+        if isinstance(thing, np.ndarray) and thing.dtype.kind in "biuf":
+            return {"array": [thing.dtype.name, list(thing.shape), thing.flatten().tolist()]}
         if hasattr(thing, "tolist"):
             return self.pack(thing.tolist())
         if callable(thing) and not isinstance(thing, type):
@@ -128,7 +146,10 @@ class Line:
             code, numbers = network.code, {name: p.tolist() for name, p in network.state_dict().items()}
             options = [network.version, code.base, code.digits, network.arithmetic]
             return {"stack network": [self.pack(network.machine), options, numbers]}
-        return _plain(network)
+        try:
+            return {"network": ir.to_dict(network)}
+        except (TypeError, ValueError):  # no layers of this library or of PyTorch
+            return _plain(network)
 
     def unpack(self, value: Any) -> Any:
         """What was packed at the other end."""
@@ -142,6 +163,19 @@ class Line:
                 return tuple(map(self.unpack, parts))
             case "set", [*parts]:
                 return set(map(self.unpack, parts))
+            case "dictionary", [*pairs]:
+                return {self.unpack(key): self.unpack(value) for key, value in pairs}
+            case "bare", [str(name), [*parts]]:
+                if name in BARE_KINDS:
+                    return getattr(import_module(BARE), name)(*map(self.unpack, parts))
+            case "layout", [*slices]:
+                return Layout(**{name: places for name, places in slices})
+            case "array", [str(kind), shape, flat]:
+                return np.array(flat, kind).reshape(shape)
+            case "tensor", [str(kind), shape, flat]:
+                import torch
+
+                return torch.tensor(flat, dtype=getattr(torch, kind)).reshape(shape)
             case "fraction", [int(numerator), int(denominator)]:
                 return Fraction(numerator, denominator)
             case "machine", str(text):
