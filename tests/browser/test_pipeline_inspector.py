@@ -183,7 +183,7 @@ def story(net, word, t, cell):
     also = f"{', '.join(most)} and {least}" if most else least
     null = "The null key answers the other search heads, and their bits are 0." if len(ties) <= net.bits else ""
     return (
-        f"{comes}. It was last there in column {m}, and step {m + 1} wrote {symbol}: the search leaves {m} in scr3, "
+        f"{comes}. It was last there in column {m}, which wrote {symbol}: the search leaves {m} in scr3, "
         f"and attention head last reads column {m}. Column {m} is also read by {also}. {null}"
     )
 

@@ -114,7 +114,7 @@ export default {
       body.replaceChildren(...rows.map(({ text, old, same }) => h("tr", {}, h("td", {}, text), h("td", {}, old), h("td", {}, same ? "✓" : "✗"))));
       const run = statesOf(file, sigma, seed), text = ({ states, ends }) => `${states.map(shown).join(" ")}${ends === "halted" ? ", halted"
         : ends === "unclear" ? ", and then its state is no longer 0 or 1" : ends === "jammed" ? ", jammed" : " …"}`;
-      dead.replaceChildren(h("b", {}, sigma ? "The network with noise: " : "The network: "), text(run));
+      dead.replaceChildren(h("b", {}, sigma ? "States of the network with noise: " : "States of the network: "), text(run));
       mended.replaceChildren(h("b", {}, "Read and compiled again: "), right ? text(exact) : "–");
       Object.assign(root.dataset, { read: found ? (right ? "right" : "wrong") : "refused", margin: found ? found.margin.toFixed(6) : "",
         alive: run.states.join() === exact.states.join(), rules: JSON.stringify(found?.rules ?? []) });

@@ -10,7 +10,7 @@ import { draw } from "../page/motion.js";
 import { big, clamp, count, digits, range, short, shown, signed } from "../page/text.js";
 import { fill, line, named, row, table } from "./panels.js";
 
-const HEIGHT = 360, LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6, REACH = 84; // CSS pixels; of an arc at most
+const LARGEST_CELL = 28, FITS = 18, TALLEST = 8e6, REACH = 84; // CSS pixels; of an arc at most
 const MAX_ARCS = 40, ADVANCE = 8; // pixels of a letter
 const MAX_FINE = 32; // chunks that are asked for to paint every step of what is in view
 const WAS_HERE = 0.3; // how dark a cell is in whose row of many steps the head was
@@ -29,10 +29,11 @@ export function createSpaceTime(lab) {
   /** Pixels a step and a cell, of the whole, of the frame; and the pixel at the top. */
   function measure() {
     const { known, lo, hi } = session.record, gutter = 28 + 7 * big(known).length; // for the numbers of the steps
+    const most = frame.clientHeight || 1;
     const width = Math.max(50, frame.clientWidth - gutter - REACH);
     const size = (room, n) => Math.min(LARGEST_CELL, Math.min(FITS, room / n) * zoom);
-    const tall = size(HEIGHT, known + 1), wide = size(width, hi - lo + 1), total = (known + 1) * tall;
-    const height = clamp(Math.ceil(total), 1, HEIGHT), scrolls = frame.scrollHeight - frame.clientHeight;
+    const tall = size(most, known + 1), wide = size(width, hi - lo + 1), total = (known + 1) * tall;
+    const height = clamp(Math.ceil(total), 1, most), scrolls = frame.scrollHeight - frame.clientHeight;
     const top = scrolls > 0 ? (frame.scrollTop / scrolls) * (total - height) : 0;
     return { gutter, tall, wide, total, height, top };
   }

@@ -80,7 +80,7 @@ function describe({ state, cell, keys, winners }, right, arithmetic, step) {
       `on cell ${signed(right.cell)}: rounding is larger than the difference.`);
   else if (!here.length) {
     says.push(`No column wrote on this cell. The best key is that of the neighbour, cell ${signed(won.cell)}: ` +
-      "its parity is another one, so the word's symbol is taken.");
+      "its parity is different, so the word's symbol is taken.");
   } else {
     says.push(here.length > 1 ? `${count(here.length, "column")} match, and φ·φⱼ is 1 for each. ψⱼ is least for the last of ` +
       `them, column ${won.column}.` : `One column matches, column ${won.column}.`,
@@ -161,7 +161,7 @@ export default {
       keys.show(view, right);
       write(says, describe(view, right, arithmetic, now));
       write(limits, wrong ? `In this page ${arithmetic} first fetches another column than exact arithmetic at step ${last}.`
-        : arithmetic === "exact" ? "The others are compared with exact arithmetic, which is never wrong."
+        : arithmetic === "exact" ? "float32 and float64 are compared with exact arithmetic, which is never wrong."
           : `${arithmetic} fetches the right column in all ${last} steps${last === max.steps ? " that are shown" : ""}.`);
     }
 

@@ -121,7 +121,7 @@ export function story(run, t, cell) {
     ({ name, keys }) => [code(name), ...(keys.length > 1 ? [` (${keys.length} columns tie)`] : [])]);
   const silent = looks.some(({ keys }) => keys.some(([key]) => key === -1));
   return [
-    `${comes}. It was last there in column ${last}, and step ${last + 1} wrote `, symbol,
+    `${comes}. It was last there in column ${last}, which wrote `, symbol,
     `: the search leaves ${last} in scr3, and attention head `, code("last"), ` reads column ${read}. `,
     ...(also.length ? [`Column ${read} is also read by `, ...listed(also), ". "] : []),
     ...(silent ? ["The null key answers the other search heads, and their bits are 0."] : []),

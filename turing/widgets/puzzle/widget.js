@@ -169,10 +169,12 @@ function createTable({ slices, outputs, rows }, choose) {
     table,
     build(vectors) {
       const groups = [["input", slices], ["expected", outputs], ...vectors.map((places, l) => [`layer ${l + 1}`, places])];
-      const columns = groups.flatMap(([, places], g) => places.map((place, k) => column(place, edge(k || !g))));
+      const hidden = (g) => (g > 1 && g < groups.length - 1 ? "hidden-layer" : ""); // a phone has no room for its columns
+      const kind = (g, k) => ({ class: `${k ? "" : "edge"} ${hidden(g)}`.trim() });
+      const columns = groups.flatMap(([, places], g) => places.map((place, k) => column(place, kind(g, k || !g))));
       lines = rows.map(({ given, expected }) => {
         const mark = h("td", { class: "tick" });
-        const cells = vectors.flatMap((places) => places.map((_, k) => h("td", edge(k))));
+        const cells = vectors.flatMap((places, l) => places.map((_, k) => h("td", kind(l + 2, k))));
         const fixed = [...given.map((value) => h("td", {}, value)), ...expected.map((bit, k) => h("td", edge(k), `${bit}`))];
         return { node: h("tr", {}, mark, ...fixed, ...cells), mark, cells };
       });
@@ -180,7 +182,7 @@ function createTable({ slices, outputs, rows }, choose) {
       table.replaceChildren(
         h("thead", {},
           h("tr", {}, h("th", { scope: "col", rowspan: 2, class: "tick" }, h("span", { class: "says" }, "right or wrong")),
-            ...groups.map(([name, places], g) => h("th", { scope: "colgroup", colspan: places.length, ...edge(!g) }, name))),
+            ...groups.map(([name, places], g) => h("th", { scope: "colgroup", colspan: places.length, ...kind(g, !g) }, name))),
           h("tr", {}, ...columns)),
         h("tbody", {}, ...lines.map(({ node }) => node)),
       );
