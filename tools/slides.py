@@ -42,7 +42,7 @@ class Slide:
 
 
 SLIDES = [
-    Slide("state-diagram", "A machine as a table of rules",
+    Slide("state-diagram", "A machine as a state diagram",
           "Six states as circles with arrows for the rules of the machine for balanced parentheses.",
           "machines", "m27"),
     Slide("space-time", "A run, time running down",

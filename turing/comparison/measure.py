@@ -21,7 +21,7 @@ from turing.machine import Run, TuringMachine
 __all__ = ["Comparison", "Measurement", "bits_of", "compare"]
 
 MAX_STEPS = 200  # of the machine, unless said otherwise: some networks take long for more
-HEAD = ("construction", "status", "bits", "width", "hidden", "numbers", "not 0", "window", "tokens/step")
+HEAD = ("construction", "bits", "window", "tokens/step", "width", "hidden", "numbers", "not 0", "status")
 REFUSALS = (ValueError, ArithmeticError, MemoryError)
 
 
@@ -104,16 +104,16 @@ class Comparison:
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = [f"{self.run.status} in state {self.run.state} after {steps} on {cells}", ""]
         for line in lines:
-            texts = zip("<<>>>>>>>", line, widths, strict=True)
+            texts = zip("<>>>>>>><", line, widths, strict=True)
             shown.append("  ".join(f"{text:{side}{width}}" for side, text, width in texts).rstrip())
         reasons = [f"{row.construction}: {row.refused}" for row in self.rows if row.refused]
         return "\n".join(map(arguments.printable, [*shown, *([""] if reasons else []), *reasons]))
 
 
 def _texts(row: Measurement) -> tuple[str, ...]:
-    numbers = (row.bits, row.width, row.hidden, row.parameters, row.nonzero, row.window)
-    tokens = "–" if row.tokens is None else f"{row.tokens:.3g}"
-    return row.construction, row.status, *("–" if n is None else f"{n:,}" for n in numbers), tokens
+    numbers = (row.bits, row.window, row.width, row.hidden, row.parameters, row.nonzero)
+    bits, window, *rest = ("–" if n is None else f"{n:,}" for n in numbers)
+    return row.construction, bits, window, "–" if row.tokens is None else f"{row.tokens:.3g}", *rest, row.status
 
 
 def compare(
@@ -132,9 +132,9 @@ def compare(
     >>> print(found)
     halted in state Z after 6 steps on 4 cells
     <BLANKLINE>
-    construction  status  bits  width  hidden  numbers  not 0  window  tokens/step
-    wcm21         halted     1     28      34   32,407  1,148       6            1
-    ss95          halted     6      8      42    1,376    466       1            1
+    construction  bits  window  tokens/step  width  hidden  numbers  not 0  status
+    wcm21            1       6            1     28      34   32,407  1,148  halted
+    ss95             6       1            1      8      42    1,376    466  halted
     >>> found["ss95"].nonzero
     466
 
