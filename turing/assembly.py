@@ -94,7 +94,7 @@ def joined(pair: Slice, target: int) -> Rows:
 
 
 def places(**slices: Any) -> dict[str, Any]:
-    """The places that are not 0, by name. Say of a slice which label is 1, or give its number, or numbers by label.
+    """The places that are not 0, by name. For a slice, say which label is 1, or give its number, or numbers by label.
 
     Chapter: :doc:`/book/averages`.
     """

@@ -30,7 +30,7 @@ class DepthError(OverflowError):
 
 
 class Cantor:
-    """The encoding Σ dᵢ / bⁱ of a stack, the top first, where each dᵢ is one of two digits in base b.
+    """The encoding Σ dᵢ / Bⁱ of a stack, the top first, where each dᵢ is one of two digits in base B.
 
     ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: integers that stand for
     multiples of 1 / B^places. ``depth`` is how many symbols it can hold, None if there is no limit. If B is a power of

@@ -760,7 +760,7 @@ def constructions() -> Mapping[str, type[Construction]]:
 def compile(machine: TuringMachine, construction: str, **options: Any) -> Construction:
     """The network that simulates a machine, with no training: its ``forward`` is one pass.
 
-    ``construction`` is a name, such as ``"wcm21"``, which needs the option ``T``, the maximal number of steps, or
+    ``construction`` is a name, such as ``"wcm21"``, which needs the option ``T``, the maximum number of steps, or
     ``"ss95"``, which needs none. :doc:`/book/library` lists all names and their options.
 
     >>> import turing

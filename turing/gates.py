@@ -69,7 +69,7 @@ class Readout(nn.Module):
 
 
 class Layer(Readout):
-    """x ↦ ReLU(Wx + b), the one kind of layer that everything in this part of the book is made of.
+    """x ↦ ReLU(Wx + b), the one kind of layer that gates, clauses and adders are made of.
 
     >>> Layer([[1, 1]], [-1])
     Layer(2 → 1)

@@ -291,7 +291,7 @@ class Builder:
         return self._known[gate]
 
     def append(self, gate: Gate) -> Wire:
-        """A gate of its own, even if there is such a one already.
+        """A new gate, even if there is an equal one already.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

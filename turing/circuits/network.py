@@ -228,7 +228,7 @@ class GateByGate(Construction):
 class Li24(GateByGate):
     """The transformer of Li, Liu, Zhou and Ma for a machine: the tableau of T steps on some cells, gate by gate.
 
-    ``T`` is the maximal number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given;
+    ``T`` is the maximum number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given;
     without ``cells`` there are all that the head can reach in T steps. ``kappa`` is that of
     :class:`turing.attention.Attention`. A pass is a token; a step of the machine takes as many as its gates. A run
     raises an OverflowError at the step whose head leaves the cells.

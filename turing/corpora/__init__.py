@@ -61,7 +61,7 @@ def corpus(
 ) -> Iterator[Example]:
     """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
 
-    ``states`` and ``symbols`` are the least and the greatest number of them; a halting state comes on top. The other
+    ``states`` and ``symbols`` are the least and the greatest number of them; a halting state is added. The other
     options are those of :func:`turing.construction.compile`; unless given, they fit 64 steps on any word of 8 cells
     (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is
     less, and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a

@@ -40,8 +40,8 @@ PAUSE = 60  # seconds between checkpoints
 
 
 class IndexedEngine:
-    """``engine="indexed"``: plain evaluation with an index in place of the heads, of :class:`turing.engine.Indexed` for
-    WCM21, and of :class:`turing.engine.History` for networks in exact arithmetic that find cells by numbers.
+    """``engine="indexed"``: plain evaluation with an index in place of the heads: :class:`turing.engine.Indexed` for
+    WCM21, and :class:`turing.engine.History` for networks in exact arithmetic that find cells by numbers.
 
     The methods take and return what those of :class:`turing.construction.Engine` do.
 
@@ -66,9 +66,9 @@ class IndexedEngine:
     ) -> Run:
         """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
 
-        ``check`` scans all columns besides, as plain attention does, and raises where a number differs. ``progress``
+        ``check`` also scans all columns, as plain attention does, and raises where a number differs. ``progress``
         shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file that is written first, every
-        minute and at the end; a run for which it is there goes on from it, whichever engine wrote it. With ``cells``, a
+        minute and at the end; if it exists, the run goes on from it, whichever engine wrote it. With ``cells``, a
         run stops, as at a limit, soon after its tape has grown to more of them.
 
         Chapter: :doc:`How fast </book/how-fast>`.

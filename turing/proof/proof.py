@@ -96,7 +96,7 @@ INVARIANTS: dict[str, Invariant] = {}
 
 
 def state_invariant(construction: str, invariant: Invariant) -> None:
-    """Say what is proved of a construction. Of one for which nobody has said it, :func:`prove` decides nothing.
+    """Say what is proved of a construction. Where nobody has said it, :func:`prove` decides nothing.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -122,7 +122,7 @@ class Weight(NamedTuple):
 
 class Interval(NamedTuple):
     """The least and the greatest value of a weight with which the proof holds, among multiples of ``grid`` from its own
-    value; infinite if it holds as far as was tried. Between the two it was tried where the search went.
+    value; infinite if it holds as far as was tried. In between, only some values were tried.
 
     Chapter: :doc:`/book/all-words`.
     """

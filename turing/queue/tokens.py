@@ -68,7 +68,7 @@ def written(state: str, symbol: str, move: int) -> Token:
 
 
 def vocabulary(machine: TuringMachine) -> list[Token]:
-    """Every token that a run can meet: of the word, of the rules, and of the rounds. The first one is nothing.
+    """Every token that a run can meet: of the word, of the rules, and of the rounds. The first one is ∅, for a jam.
 
     >>> import turing
     >>> len(vocabulary(turing.zoo["balanced_parentheses"]))

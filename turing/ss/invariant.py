@@ -3,7 +3,7 @@
 The invariant with four layers: ``st`` is one-hot, and the number of each stack is in the Cantor set: it is 0, or
 (d + r)/b with a digit d and a number r in the set again, of which only 0 ≤ r ≤ d₁/(b − 1) is used. So a column is one
 of finitely many cases, in which every number is affine in the rests r. At the ends of the rests one sees which part of
-σ applies. If that is not clear, the next symbol of a stack is told apart as well. With one layer, a detector for each
+sat applies. If that is not clear, the next symbol of a stack is told apart as well. With one layer, a detector for each
 class of steps and each lower bound of the tops is 1 if it is due, the stacks stand in the places of the operation that
 made them, and two symbols of each stack are told apart.
 

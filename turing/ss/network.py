@@ -111,7 +111,7 @@ class StackNetwork(nn.Module):
         nothing, unless floats round in this base.
 
         Each step may add three errors of 2^−P in floats of P bits: two roundings of a push, one of a pop. Each pop
-        multiplies what is there by b, up to b^depth for a stack that is emptied, and twice more for pops of what is
+        multiplies what is there by B, up to B^depth for a stack that is emptied, and twice more for pops of what is
         left of it.
 
         Chapter: :doc:`/book/real-time`.

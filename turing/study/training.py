@@ -64,7 +64,7 @@ def train(
 
 
 class Change(NamedTuple):
-    """A number of a network that is another one now: where it is, by module, row and column, and both values.
+    """A number of a network that has changed: where it is, by module, row and column, and both values.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -39,7 +39,7 @@ class CapacityError(OverflowError):
 class WCM21(Construction):
     """The transformer of Wei, Chen and Ma for a machine: ``forward`` is one step of it (section 5 of the paper).
 
-    - ``T``: the maximal number of steps of a run
+    - ``T``: the maximum number of steps of a run
     - ``bits``: the number L of position bits, ⌈log₂ T⌉ unless given; with a word of n cells, max(n, 1) + T ≤ 2^L is
       enough for T steps
     - ``kappa`` and ``average``: those of :class:`turing.attention.Attention`

@@ -1,4 +1,4 @@
-"""Machines to play with: each is a data file in this folder, with samples that the tests run.
+"""Machines to play with: each is a data file in turing/zoo, with samples that the tests run.
 
 Chapter: :doc:`/book/machines`.
 """
@@ -105,7 +105,7 @@ class Entry:
 
 
 class Zoo(Mapping[str, TuringMachine]):
-    """The machines in this folder by name. Each is read when it is first used.
+    """The machines of the zoo by name. Each is read when it is first used.
 
     >>> import turing
     >>> turing.zoo["bb4"].run().steps
