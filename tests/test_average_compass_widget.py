@@ -35,7 +35,7 @@ def test_the_plain_text_makes_the_widget_again():
 def test_the_fallback_shows_the_moves_and_the_best_scores():
     shown = AverageCompass(i=12).fallback()
     assert "→ ← → → → ← → → ← → → ←" in shown
-    assert "Their average is 4/12, so the head comes to cell 4." in shown
+    assert "Their average is 4/12, so the tape head comes to cell 4." in shown
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", shown)
     assert rows[:3] == [("11", "4", "-1/1584"), ("9", "4", "-1/1296"), ("12", "5", "-35/1728")]
     assert len(rows) == 5

@@ -100,8 +100,9 @@ def test_dragging_i_shows_history_average_and_scores(open_page):
     assert shown["rows"][0] == ["11", "4", "−6.3131313e−4", "fetched, right"]
     assert shown["chosen"] == ["zigzag", "float32"]
     assert shown["says"] == (
-        "After 12 moves the average is 4/12 ≈ 0.333333: the head comes to cell 4. It has been there twice, last at "
-        "step 11. Step 11 has the best score. The visit before that, step 9, has a score that is 22 % further from 0."
+        "After 12 moves the average is 4/12 ≈ 0.333333: the tape head comes to cell 4. It has been there twice, last "
+        "at step 11. Step 11 has the best score. The visit before that, step 9, has a score that is 22 % further from "
+        "0."
     )
     page.get_by_role("slider").first.fill("11")
     shown = seen(page)

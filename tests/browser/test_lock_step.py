@@ -98,7 +98,7 @@ def test_every_number_is_the_one_that_the_network_gives_in_torch(name, word, ope
             assert ink == then.head - cells[0]
         assert shown["says"] == said[now.step]
         task = turing.zoo.entry(name).tasks.get(now.state)
-        assert shown["named"] == (f"the tape; {now.state} {task}" if task else "the tape")
+        assert shown["named"] == (f"the tape; state {now.state} {task}" if task else "the tape")
         if now.step:
             detected, sent = kept["detect"][now.step - 1].tolist(), kept["carry"][now.step - 1].tolist()
             assert shown["fired"] == [[n, x] for n, x in zip(before, detected, strict=True) if x and n[:3] == "det"]

@@ -22,7 +22,7 @@ PAGES = book.pages()
 
 # What the theme and the tools under it bring, and we do not repair: rule to the elements that it concerns.
 THEMES_OWN = {
-    # the visible "Ctrl + K", the icon's empty text and "Show code cell source" are not in the label
+    # the visible "Ctrl + K", the icon's empty text and "Show the source" are not in the label
     "label-content-name-mismatch": ".search-button-field, .theme-switch-button, details.hide > summary",
     # Sphinx nests the back-links of a citation in the list itself
     "aria-required-children": ".citation-list",

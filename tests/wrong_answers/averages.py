@@ -23,7 +23,7 @@ def which_symbol__prefers_what_was_written():
 
 
 def factor_one__comes_to_a_new_cell():
-    """For moves=1,1 the head comes to cell 2, where it has never been."""
+    """For moves=1,1 the tape head comes to cell 2, where it has never been."""
     return [1, 1]
 
 

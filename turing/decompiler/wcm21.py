@@ -243,7 +243,7 @@ def _detectors(bias: Array, pairs: int, margins: list[float]) -> tuple[Array, Ar
     if alpha.min() <= CLEAR * noise:
         raise Refusal(
             f"{pairs} neurons of the first layer should have a bias that is clearly negative, for the pairs of a state "
-            f"and a symbol; the least is {-alpha.min():.3g}, and others have up to {noise:.3g}."
+            f"and a symbol. One of these biases is only {-alpha.min():.3g}, and other neurons have up to {noise:.3g}."
         )
     margins.append(1 - noise / alpha.min())
     return fires, alpha

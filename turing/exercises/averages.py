@@ -46,7 +46,7 @@ def factor_one(answer: object) -> str:
     *cells, c = cells_of(answer)
     visits = [j for j, cell in enumerate(cells, start=1) if cell == c]
     if not visits:
-        raise Wrong(f"{where} the head comes to cell {c}, where it has never been.")
+        raise Wrong(f"{where} the tape head comes to cell {c}, where it has never been.")
     found = scores(answer, 1)
     best = max(range(len(found)), key=found.__getitem__) + 1
     if best == visits[-1] and found.count(max(found)) == 1:

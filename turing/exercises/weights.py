@@ -48,7 +48,7 @@ class WeightPuzzle:
     ``function`` takes a bit for each slice of ``inputs``, or a label if the slice has labels, and returns a bit for
     each place of ``outputs``. ``hidden`` are the sizes of the hidden layers in the page's grid, from which the reader
     may remove neurons; an answer in Python may have other sizes. ``best`` is the smallest answer that we know, and
-    ``proof`` the reason, if a chapter has one, why no answer is smaller.
+    ``proof`` the reason why no answer is smaller, if a chapter has one.
 
     >>> either = WeightPuzzle(bits("a b"), bits("out"), lambda a, b: a | b, hidden=(1,))
     >>> either.rows()[1]

@@ -1,4 +1,7 @@
-"""Widgets of the book, each live in a kernel and alive in a page without one."""
+"""The widgets of the book. Each works in a notebook, and in a built page without a kernel.
+
+In a notebook some attributes are live: they follow the reader, and setting one moves the widget.
+"""
 
 from turing.widgets.adder import Adder
 from turing.widgets.attention_explorer import AttentionExplorer

@@ -23,9 +23,8 @@ MOVES = {-1: "−1", 0: "0", 1: "+1"}
 class Adder(Widget):
     """A position and a move, added by ripple carry and by lookahead, layer by layer and side by side.
 
-    With ``task="sum"``, two numbers of the reader's own and a carry, by ripple carry. In a live kernel
-    ``p`` and ``move``, or ``a``, ``b`` and ``carry``, and the ``layer`` that has fired last follow the
-    reader, and setting them changes the widget.
+    With ``task="sum"``, two numbers of the reader's own and a carry, by ripple carry. ``p`` and ``move``, or ``a``,
+    ``b`` and ``carry``, and ``layer``, the last one that has fired, are live.
 
     Chapter: :doc:`/book/adders`.
     """

@@ -20,9 +20,8 @@ Pair = tuple[str, int]  # a key and its value
 class AttentionExplorer(Widget):
     """Hard attention under the reader's fingers: scores, weights and the average, in the arithmetic of torch.
 
-    ``keys`` are pairs of a key and its value, such as ``("101", 1)``; the null key comes on its own. ``average`` is
-    the name of a function of ``turing.attention``. In a live kernel ``query``, ``pairs``, ``kappa``, ``average``
-    and ``dtype`` follow the reader, and setting them changes the widget.
+    ``keys`` are pairs of a key and its value, such as ``("101", 1)``; the null key is added to them. ``average`` is the
+    name of a function of ``turing.attention``. ``query``, ``pairs``, ``kappa``, ``average`` and ``dtype`` are live.
 
     >>> AttentionExplorer(2, keys=[("10", 1), ("11", 0)], query="10", kappa=300)
     AttentionExplorer(2, keys=[('10', 1), ('11', 0)], query='10', kappa=300, average='ratio', dtype='float32')

@@ -109,7 +109,7 @@ function createTable() {
 /** What is going on, in words. */
 function describe({ i, cell, visits, right, fetched, average }, products, arithmetic, wrong) {
   const at = signed(cell), mean = `After ${count(i, "move")} the average is ${at}/${i}` +
-    (arithmetic === "exact" ? "" : ` ≈ ${signed(Number(average.toPrecision(6)))}`) + `: the head comes to cell ${at}.`;
+    (arithmetic === "exact" ? "" : ` ≈ ${signed(Number(average.toPrecision(6)))}`) + `: the tape head comes to cell ${at}.`;
   const seen = visits.length ? `It has been there ${["", "once", "twice"][visits.length] ?? `${visits.length} times`}, last at step ${right}.`
     : `It has never been there, so the step itself should win.`;
   if (wrong === i) {

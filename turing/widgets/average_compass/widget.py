@@ -62,8 +62,7 @@ class AverageCompass(Widget):
 
     ``run`` is ``"zigzag"``, ``"busy beaver"`` or ``"parentheses"``. The page evaluates the network of
     ``turing.compile(machine, "perez21")`` itself, exactly or in floats, and without the guard that refuses: in floats a
-    run is shown up to the first pass that fetches a wrong step. In a live kernel ``run``, ``i`` and ``arithmetic``
-    follow the reader, and setting them moves the widget.
+    run is shown up to the first pass that fetches a wrong step. ``run``, ``i`` and ``arithmetic`` are live.
 
     >>> AverageCompass(i=20, arithmetic="exact")
     AverageCompass('zigzag', i=20, arithmetic='exact')
@@ -112,7 +111,7 @@ class AverageCompass(Widget):
         moves = " ".join("→" if b > a else "←" for a, b in pairwise(cells[: i + 1]))
         return (
             f"<p>The moves of {i} steps: {moves}</p>\n"
-            f"<p>Their average is {c}/{i}, so the head comes to cell {c}. The best scores, exactly:</p>\n"
+            f"<p>Their average is {c}/{i}, so the tape head comes to cell {c}. The best scores, exactly:</p>\n"
             + table(("step", "cell", "score"), ((j, cells[j - 1], scores[j]) for j in best))
             + "<p>With scripts on, the page runs the network, exactly or in floats, and lets you choose the step; in "
             'Python, <code>turing.compile(machine, "perez21")</code> does.</p>'

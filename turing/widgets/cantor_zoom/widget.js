@@ -95,7 +95,7 @@ function createLadder() {
       if (shown !== code) rungs.clear();
       shown = code;
       write(key, arithmetic);
-      write(words, `. A line is an interval of the one above times ${b}: what a pop leaves. No stack lies in a gap.`);
+      write(words, `. Each line shows an interval of the line above, enlarged ${b} times: what a pop leaves. No stack lies in a gap.`);
       list.style = `--b: ${b}; --d0: ${digits[0]}; --d1: ${digits[1]}`;
       const folded = n + 1 > HEAD + TAIL + 1, visible = (k) => !folded || k < HEAD || k > n - TAIL;
       const old = new Map([...list.children, caption].map((node) => [node, node.offsetTop]));

@@ -15,10 +15,9 @@ MAX_SYMBOLS, MAX_BASE = 32, 100
 class CantorZoom(Widget):
     """A stack in one number under the reader's fingers: push, pop, and the step at which a float loses a symbol.
 
-    ``stack`` is a text of 0 and 1 from the top down. The exact value is always there; ``arithmetic``, ``"float32"`` or
-    ``"float64"``, is the float beside it. In a live kernel ``stack``, ``base``, ``digits`` and ``arithmetic`` follow
-    the reader, and setting them changes the widget: one symbol more or less on top is a push or a pop, anything else
-    a new stack.
+    ``stack`` is a text of 0 and 1 from the top down. The exact value is always shown; ``arithmetic``, ``"float32"`` or
+    ``"float64"``, is the type of the float beside it. ``stack``, ``base``, ``digits`` and ``arithmetic`` are live: one
+    symbol more or less on top is a push or a pop, anything else a new stack.
 
     >>> CantorZoom("101")
     CantorZoom('101', base=4, digits=(1, 3), arithmetic='float32')

@@ -55,7 +55,7 @@ function createTape(names, inputs, flip) {
 /** What each head asks for and finds. */
 function createTable(bits) {
   const body = h("tbody");
-  const heads = ["head", "asks for", "in binary", "share", "finds"].map((name) => h("th", { scope: "col" }, name));
+  const heads = ["attention head", "asks for", "in binary", "share", "finds"].map((name) => h("th", { scope: "col" }, name));
   return {
     node: h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
     show(gate, names) {
@@ -92,7 +92,7 @@ export default {
     const root = widget("circuit-tape", "A circuit, token by token", { tabindex: 0 },
       h("div", { class: "controls" }, transport.buttons, transport.slider), tape.node,
       h("div", { class: "panes" }, h("div", {}, says, results),
-        h("div", { class: "list" }, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "What the heads find" }, heads.node))),
+        h("div", { class: "list" }, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "What the attention heads find" }, heads.node))),
       kappas.node, limits,
       h("p", { class: "keys" }, "Keys: ← → one gate, Home and End, P plays. Click an input to flip it."));
     el.replaceChildren(root);

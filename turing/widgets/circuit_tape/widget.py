@@ -27,8 +27,7 @@ class CircuitTape(Widget):
     """A circuit of at most 64 tokens, evaluated by its transformer token by token: inputs first, then a gate each.
 
     The network runs in the page, and inputs can be flipped. ``gate`` is how many gates have been computed, and
-    ``kappa``, one of 9999, 4, 1 and 0.5, how sharp attention is. In a live kernel ``word``, ``gate`` and ``kappa``
-    follow the reader, and setting them changes the widget.
+    ``kappa``, one of 9999, 4, 1 and 0.5, how sharp attention is. ``word``, ``gate`` and ``kappa`` are live.
 
     >>> from turing.circuits import Circuit
     >>> CircuitTape(Circuit.of_expression("a & ~b"), "10", gate=1)

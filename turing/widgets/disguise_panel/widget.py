@@ -23,8 +23,7 @@ class DisguisePanel(Widget):
 
     The page compiles nothing and knows no rule: it has the weights of ``turing.compile(machine, "wcm21", T=8,
     adder="lookahead")``, hides them, and reads them as :func:`turing.decompile <turing.decompiler.decompile>` does. The
-    network with noise runs beside the repaired one. In a live kernel ``cover``, ``noise`` and ``seed`` follow the
-    reader.
+    network with noise runs beside the repaired one. ``cover``, ``noise`` and ``seed`` are live.
 
     >>> DisguisePanel(cover="rotated", noise=0.05)
     DisguisePanel(cover='rotated', noise=0.05, seed=1)

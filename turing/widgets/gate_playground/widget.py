@@ -56,9 +56,8 @@ def _neurons(network: dict) -> list[tuple[list[float], float]]:
 class GatePlayground(Widget):
     """Set two weights and a bias until the neuron is the gate, on all four rows of its truth table.
 
-    ``gate`` is the target: NOT (of a), AND, NOR, OR, NAND or XOR. With ``then_not`` a second neuron,
-    NOT, follows. ``weights`` and ``bias`` lie in −3…3 and are kept to two decimals. In a live kernel
-    all four follow the reader, and setting them moves the widget.
+    ``gate`` is the target: NOT (of a), AND, NOR, OR, NAND or XOR. With ``then_not`` a second neuron, NOT, follows.
+    ``weights`` and ``bias`` lie in −3…3 and are kept to two decimals. All four are live.
 
     >>> GatePlayground("OR", weights=(-1, -1), bias=1, then_not=True)
     GatePlayground('OR', weights=(-1, -1), bias=1, then_not=True)

@@ -38,8 +38,8 @@ class Lab(Widget):
 
     The network's weights are written in the page, and everything that is shown of a run comes out of them. The plain
     interpreter runs beside the network, and the mark says whether both agree. ``word`` is what ``machine.run`` takes;
-    in a live kernel it follows the reader. With ``link``, machine, word and step are in the address of the page, for
-    at most one lab on a page; ``page`` is the address of a page that has such a lab, to which the others link.
+    it is live. With ``link``, machine, word and step are in the address of the page, for at most one lab on a page;
+    ``page`` is the address of a page that has such a lab, to which the others link.
 
     Chapter: :doc:`/book/wcm21`.
     """

@@ -111,7 +111,7 @@ export default {
     }
 
     /** What the machine does in a state, if the zoo says it. */
-    const doing = (state) => (entry.tasks[state] ? `the tape; ${state} ${entry.tasks[state]}` : "the tape");
+    const doing = (state) => (entry.tasks[state] ? `the tape; state ${state} ${entry.tasks[state]}` : "the tape");
 
     /** What has come of a step, in words. */
     function standing(t) {

@@ -73,7 +73,7 @@ export default {
       }
       const { step, module, name, found: value, expected } = failure;
       return `Step ${step} of ${STEPS} breaks: in ${module}, ${name} is ${digits(value, 3)}, and ${expected} is right. ` +
-        `Two steps before, the largest error of a column was ${signed((errors[step - 3] ?? 0).toExponential(1))}.`;
+        `Two steps earlier, the largest error of any number in its column was ${signed((errors[step - 3] ?? 0).toExponential(1))}.`;
     }
     function compute() {
       waiting = 0;

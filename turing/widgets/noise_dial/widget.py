@@ -43,8 +43,8 @@ class NoiseDial(Widget):
     """Turn up the noise: normal noise of the standard deviation ``10**exponent`` on every weight of a transformer.
 
     The page adds the noise of a ``seed`` to the weights and runs the network, in float64, until its column says
-    something else than the machine; each column is a row of a barcode. ``restoring`` adds the restoring layers, whose
-    weights are noisy too. In a live kernel ``exponent``, ``seed`` and ``restoring`` follow the reader.
+    something other than the machine; each column is a row of a barcode. ``restoring`` adds the restoring layers, whose
+    weights are noisy too. ``exponent``, ``seed`` and ``restoring`` are live.
 
     >>> NoiseDial(-3.0, seed=2)
     NoiseDial(-3.0, seed=2, restoring=False)

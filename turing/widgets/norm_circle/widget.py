@@ -31,8 +31,7 @@ class NormCircle(Widget):
     """The head of ``merrill24`` that finds the last write on a cell: query and keys as rays, and their products.
 
     The network runs in the page. ``step`` is a step of the machine, at most 80; in floats the run ends where another
-    key is fetched than in exact arithmetic. In a live kernel ``word``, ``step`` and ``arithmetic`` follow the reader,
-    and setting them changes the widget.
+    key is fetched than in exact arithmetic. ``word``, ``step`` and ``arithmetic`` are live.
 
     >>> NormCircle("B()E", step=3)
     NormCircle('B()E', step=3, arithmetic='float32')

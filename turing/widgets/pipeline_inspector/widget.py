@@ -49,8 +49,7 @@ class PipelineInspector(Widget):
 
     The page evaluates the network itself and gets the numbers of torch. ``step`` counts from 1, as in
     ``net.activations``: step t leads from configuration t − 1 to configuration t. ``layer`` is ``"column"``, what the
-    step starts from, or the name of a module of ``net.pipeline``. In a live kernel both follow the reader, and setting
-    them moves the widget. At most 300 steps are shown.
+    step starts from, or the name of a module of ``net.pipeline``. Both are live. At most 300 steps are shown.
 
     Chapter: :doc:`/book/wcm21`.
     """

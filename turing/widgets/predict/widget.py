@@ -14,10 +14,10 @@ __all__ = ["Predict"]
 
 
 class Predict(Widget):
-    """A question with options; once the reader commits to one, whether it holds and why.
+    """A question with options; once the reader has committed to one, it says whether that is right, and why.
 
-    ``answer`` is the index of the right option. Backticks in any text make `code`. In a live
-    kernel ``choice`` is the option that the reader committed to, or None.
+    ``answer`` is the index of the right option. Text in backticks is shown as code. ``choice`` is the index of the
+    option that the reader has committed to, or None.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -19,12 +19,12 @@ REACH = 2.0  # how far from its value a weight can be dragged
 
 
 class ProofDial(Widget):
-    """Drag a weight of a proved WCM21 network. The page checks every obligation anew, for all words, and shows with how
-    much room each holds and which one fails; ``intervals`` has how far each weight may move, by
+    """Drag a weight of a proved WCM21 network. The page checks every obligation anew, for all words, and shows which
+    one fails and with how much room the others hold; ``intervals`` has how far each weight may move, by
     :meth:`turing.proof.Proof.interval`.
 
-    A weight is given as for that method: ``ProofDial(proof, {"null key": ("pipeline.visited.null_key", 7)})``. In a
-    live kernel ``chosen``, the number of the weight, and ``value`` follow the reader, and setting them moves it.
+    A weight is given as for that method: ``ProofDial(proof, {"null key": ("pipeline.visited.null_key", 7)})``.
+    ``chosen``, the number of the weight, and ``value`` are live.
 
     Chapter: :doc:`/book/all-words`.
     """

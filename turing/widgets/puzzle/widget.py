@@ -38,8 +38,8 @@ def _places(layout: Layout) -> list[dict]:
 class Puzzle(Widget):
     """Layers whose numbers the reader sets, held against the truth table of an exercise.
 
-    ``name`` is the exercise's, as for ``turing.check``, and the rows are those that the check tries. In a
-    live kernel ``layers`` are the numbers in the page, which an answer may return; setting them fills the page.
+    ``name`` is the exercise's, as for ``turing.check``, and the rows are those that the check tries. ``layers`` is
+    live: the numbers in the page, which an answer may return.
 
     Chapter: :doc:`/book/gates`.
     """

@@ -33,8 +33,7 @@ class QueueWheel(Widget):
     """The window of ``liwang25`` as a wheel of cells: each token is written where the oldest one stood.
 
     The network runs in the page. ``window`` is the number of cells, two more than the word has unless given, and
-    ``token`` says after how many tokens the wheel is shown. In a live kernel ``word``, ``window`` and ``token`` follow
-    the reader, and setting them moves the widget.
+    ``token`` says after how many tokens the wheel is shown. ``word``, ``window`` and ``token`` are live.
 
     >>> QueueWheel("B()E", token=3)
     QueueWheel('B()E', window=6, token=3)

@@ -26,10 +26,9 @@ MAX_NUMBERS = 8_000  # of a network in a page that are not 0: some 25 KB, compre
 class SameStep(Widget):
     """Walk through a run, and see in every construction where it keeps the cell under the head.
 
-    The networks run in the page, but for those that would be too large for one. ``machines`` is a dictionary
-    of machines by name, or of pairs of a machine and a word; without it, they are those of the book. ``machine`` is the
-    name of the one that is shown. At most 40 steps of a run are shown. In a live kernel ``machine`` and ``step`` follow
-    the reader, and setting them moves the widget.
+    The networks run in the page, except those that would be too large for it. ``machines`` is a dictionary of machines
+    by name, or of pairs of a machine and a word; without it, they are those of the book. ``machine`` is the name of the
+    one that is shown. At most 40 steps of a run are shown. ``machine`` and ``step`` are live.
 
     >>> SameStep("bb3", step=4)
     SameStep('bb3', step=4)

@@ -64,8 +64,8 @@ class StackStepper(Widget):
 
     The word is on stack 0 at first, its first symbol on top. The page evaluates the network itself: ``version`` 4 has
     the layers F4, F3, F2 and F1, version 1 a single one, in base 40 or 16 for two stacks. Where ``arithmetic`` would
-    lose a digit, the page says so and goes on exactly. In a live kernel ``word``, ``step``, ``layer``, ``version``,
-    ``base`` and ``arithmetic`` follow the reader, and setting them moves the widget.
+    lose a digit, the page says so and goes on exactly. ``word``, ``step``, ``layer``, ``version``, ``base`` and
+    ``arithmetic`` are live.
 
     >>> StackStepper("()", version=1, arithmetic="exact")
     StackStepper('()', version=1, base=40, arithmetic='exact')

@@ -22,9 +22,8 @@ LINES = 12  # of the trace, in the fallback
 class Stepper(Widget):
     """Step through a run, back and forth, and type words of your own.
 
-    In a live kernel ``word`` and ``step`` follow the reader, and setting them moves the widget.
-    ``word`` is what ``machine.run`` takes: a string, or a list if some symbol is longer than
-    one character.
+    ``word`` is what ``machine.run`` takes: a string, or a list if some symbol is longer than one character. ``word``
+    and ``step`` are live.
 
     Chapter: :doc:`/book/machines`.
     """

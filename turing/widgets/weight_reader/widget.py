@@ -25,7 +25,7 @@ class WeightReader(Widget):
 
     ``delta`` is a network of ReLU layers such as ``turing.dnf.Transition(machine, layout)``: it is given the slices
     ``st`` and ``sym1`` and answers in ``st``, ``sym2`` and ``scr5``. The page runs the machine with these numbers
-    alone. In a live kernel ``word`` and ``step`` follow the reader, and setting them moves the widget.
+    alone. ``word`` and ``step`` are live.
 
     Chapter: :doc:`/book/dnf`.
     """
