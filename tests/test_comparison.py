@@ -97,7 +97,7 @@ def test_a_construction_that_refuses_says_why_in_its_row():
     assert other.status == found.run.status
     lines = str(found).splitlines()
     assert lines[-1] == f"ss95-realtime: {refused.refused}"
-    assert re.match(r"ss95-realtime +refused +– +– ", lines[3])
+    assert re.fullmatch(r"ss95-realtime( +–){7} +refused", lines[3])
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,18 @@ def test_a_solution_is_known_by_its_text_without_tags_and_ids(tmp_path, chapter)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_notebook_is_known_by_its_exercises_whatever_its_file_is_called(tmp_path, chapter):
     cells = own_cells(handed_in(tmp_path, chapter=chapter))
-    assert grading._chapters(cells, "Copy of homework (3).ipynb") == [chapter]
-    assert grading._chapters([], f"ada_{chapter}.ipynb") == [chapter]
+    whole = dict.fromkeys(exercises(chapter), chapter)
+    assert grading._asked(cells, "Copy of homework (3).ipynb") == whole
+    assert grading._asked([], f"ada_{chapter}.ipynb") == whole
+
+
+def test_parts_that_are_brought_along_from_a_chapter_do_not_ask_for_the_rest_of_it():
+    own = ["machines", "gates"]
+    (other, *rest), checked = exercises(own[0]), next(iter(exercises(own[1])))
+    cells = [("1", f"def {other}():\n    return 1"), ("2", f"turing.check({checked})")]
+    assert grading._asked(cells, "ada.ipynb") == {other: own[0], **dict.fromkeys(exercises(own[1]), own[1])}
+    assert rest
+    assert grading._asked(cells[:1], "ada.ipynb") == dict.fromkeys(exercises(own[0]), own[0])
 
 
 def test_an_exception_ends_its_cell_only(tmp_path):

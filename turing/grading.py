@@ -219,9 +219,9 @@ def _defined(source: str, names: Iterable[str]) -> list[str]:
 def _asked(cells: Cells, name: str) -> dict[str, str]:
     """The exercises that a notebook should answer, each with its chapter.
 
-    They are those of each chapter of which it checks or defines one; if it has none, the name of the file decides. Parts
-    that are brought along from earlier chapters, as into a network of one's own, are judged, and the rest of their
-    chapters is not missed.
+    They are those of each chapter of which it checks or defines one; if it has none, the name of the file decides.
+    Parts that are brought along from earlier chapters, as into a network of one's own, are judged, and the rest of
+    their chapters is not missed.
     """
     checked = {exercise for _, source in cells for exercise in CHECKED.findall(source)}
     asked: dict[str, str] = {}
