@@ -28,7 +28,8 @@ __all__ = [
 
 
 class HalfAdder(Circuit):
-    """Three layers: x_i becomes the sum XOR(x_i, x_j), and x_j the carry AND(x_i, x_j); the rest is unchanged.
+    """Three layers: place i becomes the sum, XOR of places i and j, and place j the carry, their AND; the rest is
+    unchanged.
 
     Shapes: ``(…, d)`` to ``(…, d)``. The listing of section 4.1 of the paper.
 
@@ -55,7 +56,8 @@ class HalfAdder(Circuit):
 
 
 class FullAdder(Circuit):
-    """Eight layers: the sum of x_i, x_j and the carry x_k goes to x_i, and the new carry to x_k; x_j becomes 0.
+    """Eight layers: the sum of places i and j and the carry in place k goes to place i, the new carry to k; j becomes
+    0.
 
     Shapes: ``(…, d)`` to ``(…, d)``. Two half adders, then NOR and NOT for the OR of their carries, of which at most
     one is 1.
@@ -104,8 +106,8 @@ class MoveAdder(Circuit):
     """The position p after a move, by ripple carry: p + 1 if ``right`` is 1, p − 1 if ``left`` is, else p.
 
     The addend is 0…01 for a step to the right and 1…11, which is −1 in two's complement, for a step to the left; at
-    most one of ``right`` and ``left`` is 1. Positions wrap modulo 2^bits.
-    Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
+    most one of ``right`` and ``left`` is 1. Positions wrap modulo ``2**bits``. Shapes: ``(…, bits + 2)``, in the order
+    of ``layout``, to ``(…, bits)``.
 
     >>> left = torch.tensor([0., 1.])
     >>> number_of(MoveAdder(4)(torch.cat([bits_of(6, 4), left])))
@@ -166,7 +168,7 @@ class LookaheadAdder(Circuit):
 
 
 def bits_of(number: int, bits: int) -> Tensor:
-    """The number modulo 2^bits as zeros and ones, least significant first; −1 is all ones. Shape: ``(bits,)``.
+    """The number modulo ``2**bits`` as zeros and ones, least significant first; −1 is all ones. Shape: ``(bits,)``.
 
     >>> bits_of(6, 4).tolist(), bits_of(-1, 4).tolist()
     ([0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0])

@@ -47,8 +47,9 @@ def head(
     score: str = "-abs",
     offset: int | None = None,
 ) -> Attention:
-    """A head that takes the best key, and the average of those that tie. ``maps`` are the rows of query, key and value,
-    ``into`` says for each number of the value to which places it is added, and times what.
+    """An attention head that fetches the value of the best key, or the average of those that tie. ``maps`` are the rows
+    of query, key and value; ``into`` gives for each number of the value the places that it is added to, each with a
+    factor.
 
     Chapter: :doc:`/book/averages`.
     """

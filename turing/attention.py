@@ -103,14 +103,14 @@ class Pattern(nn.Module):
         self.kappa, self.average = kappa, average
 
     def forward(self, scores: Tensor) -> Tensor:
-        """The weights, still without their sum as a divisor in a ratio."""
+        """The weights; for a ratio, not yet divided by their sum."""
         if self.kappa is None:
             return (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)
         return (_exponentials if self.average == "ratio" else _softmax)(scores, self.kappa)
 
 
 class Attention(nn.Module):
-    """If a column's query matches the key of another column, the other column's value is added to it.
+    """Where a column's query matches the key of another column, that column's value is added to the first.
 
     All maps are affine, with weights set by whoever builds the layer: ``query`` and ``key`` map w numbers to n + 1,
     which are n bits and the constant through which the null key scores; ``value`` maps w numbers to the d that are
@@ -221,8 +221,8 @@ class Attention(nn.Module):
         return pattern if self.average == "literal" else pattern / pattern.sum(dim=-1, keepdim=True)
 
     def hidden(self, columns: int, device: torch.device | None = None, before: int = 0) -> Tensor | None:
-        """Where each of so many columns may not look, the null key included; ``before`` is the number of rows of the
-        word that stand before them. Shape: ``(columns, before + columns + 1)``, without the 1 if there is no null key.
+        """Where each of so many ``columns`` may not look, the null key included; ``before`` rows of the word stand
+        before them. Shape: ``(columns, before + columns + 1)``, without the 1 if there is no null key.
         """
         if self.mask == "cross":
             return None

@@ -1,9 +1,9 @@
 """One interface for every construction that compiles a machine into weights, and the registry that lists them.
 
-A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules, and
-defines what is specific to it: ``initial`` (the first column of a word) and, if a head looks at the word,
-``encode``; ``read`` (what a state means for the machine); ``guard`` (raises before a wrong answer); ``expected``
-(the specification, without weights). Everything else is here, and the same for all.
+A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules and
+defines what is specific to it: ``initial`` (the first column of a word) and, if a head looks at the word, ``encode``;
+``read`` (what a state means for the machine); ``guard`` (raises before a wrong answer); ``expected`` (the
+specification, without weights). Everything else is defined here, once for all constructions.
 
 Chapter: :doc:`/book/wcm21`.
 """
@@ -63,7 +63,7 @@ class Engine(Protocol):
 
     @property
     def constructions(self) -> Sequence[str]:
-        """The names of those that it runs."""
+        """The names of the constructions that it runs."""
 
     def run(self, network: Any, word: Iterable[str], max_steps: int | None) -> Run: ...
     def trace(self, network: Any, word: Iterable[str], max_steps: int | None) -> Iterator[Configuration]: ...
@@ -91,9 +91,10 @@ class Plan:
 
 
 class Construction(nn.Module):
-    """A machine compiled into weights: ``forward`` is one pass, and one or more passes are a step of the machine.
+    """A machine compiled into the weights of a ``torch.nn.Module``: one or more passes are a step of the machine.
 
-    ``pipeline`` holds the modules by name, in the order in which they work; ``layout`` names the places of a column.
+    ``pipeline`` holds the modules by name, in the order in which they work; ``layout`` names the places of a column,
+    the vector that a pass makes.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -146,17 +147,17 @@ class Construction(nn.Module):
         return given
 
     def detectors(self) -> list[dict[str, Any]]:
-        """For each rule of the machine, where in the network it is noticed: ``rule``, the ``vector``, and in it the
-        place of the ``detector``. Empty for a construction that has no such places.
+        """A dictionary for each rule of the machine: the ``rule``, and the ``vector`` in which a place, the
+        ``detector``, notices it. Empty for a construction that has no such places.
         """
         return []
 
     def kept(self, state: State) -> list[tuple[str, int]] | None:
         """Where the symbol under the head is kept, after a step of the machine or before the first one.
 
-        Each item is ``("column", place)``, ``("cells", cell)``, or the name of a head with the number of a row that it
-        looks at: rows of the word, of the columns so far, or of the one before the other. It is empty if nothing is
-        kept, since the cell is blank and new, and None for a construction that does not say.
+        Each item is ``("column", place)``, ``("cells", cell)``, or the name of a head with the number of the row that
+        it looks at, among the rows of the word, of the columns so far, or of both in this order. It is empty if nothing
+        is kept, since the cell is blank and new, and None for a construction that does not say.
 
         Chapter: :doc:`/book/table`.
         """
@@ -209,7 +210,7 @@ class Construction(nn.Module):
         return State(x, state.tape, state.memory, passes, vectors, state.notes)
 
     def through(self, state: State, seen: Seen) -> Any:
-        """What leaves the last module, with nothing added to it; ``seen`` as in :meth:`step`.
+        """What leaves the last module, before anything is added to it; ``seen`` is that of :meth:`step`.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -227,8 +228,8 @@ class Construction(nn.Module):
         return x + self.beta(step) if self.loop.add or self.loop.table else x
 
     def beta(self, step: int) -> Any:
-        """What is added to a column before it takes its next step: the step's number, as the loop says, or a row of its
-        table. ``(w,)``.
+        """What is added to a column before its next step: the step's number, as the loop says, or a row of its table.
+        Shape: ``(w,)``.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -253,7 +254,7 @@ class Construction(nn.Module):
         return torch.tensor([float(number) for number in numbers], dtype=torch.float64).to(self._like)
 
     def max_passes(self, words: Sequence[Sequence[str]], steps: int) -> int:
-        """How many passes that many steps of the machine take at most."""
+        """The most passes that so many steps of the machine can take."""
         return steps * self.passes_per_step
 
     def _attend(self, name: str, head: Attention, x: Any, state: State) -> Any:
@@ -271,9 +272,9 @@ class Construction(nn.Module):
         return head(x, *_visible(head, memory[name]))
 
     def forward(self, column: Any, history: Any = None, tape: Any = None) -> Any:
-        """One pass: the next column, with nothing added to it, from this one, the earlier ones and the encoded word.
+        """One pass: the next column, before anything is added, from this one, its ``history`` and the word's ``tape``.
 
-        All columns are computed anew. Shapes: ``(…, w)``, ``(…, t, w)`` and ``(…, n, w)`` to ``(…, w)``; in exact
+        Keys and values are computed anew. Shapes: ``(…, w)``, ``(…, t, w)`` and ``(…, n, w)`` to ``(…, w)``; in exact
         arithmetic an exact vector and lists of them.
 
         Chapter: :doc:`/book/wcm21`.
@@ -313,9 +314,9 @@ class Construction(nn.Module):
             raise ValueError(f"This network takes vectors of width {self.layout.width}, and {width} was given.")
 
     def next_columns(self, columns: Tensor, tape: Tensor | None = None, seen: Seen = lambda *_: None) -> Tensor:
-        """One pass over all columns at once, each from itself and the earlier ones: teacher forcing.
+        """One pass over all columns at once, each from itself and the earlier ones (teacher forcing).
 
-        Shapes: ``(…, t, w)`` and ``(…, n, w)`` to ``(…, t, w)``. ``seen`` as in :meth:`step`, for all columns.
+        Shapes: ``(…, t, w)`` and ``(…, n, w)`` to ``(…, t, w)``. ``seen`` is that of :meth:`step`, for all columns.
 
         Chapter: :doc:`/book/research`.
         """
@@ -345,7 +346,7 @@ class Construction(nn.Module):
         return columns
 
     def rollout(self, word: Iterable[str], passes: int) -> Tensor:
-        """The first column and those of the next ``passes`` passes, differentiable in every parameter. Floats only.
+        """The first column and those that ``passes`` passes make of it, differentiable in every parameter. Floats only.
 
         Shape: ``(passes + 1, w)``.
 
@@ -362,10 +363,10 @@ class Construction(nn.Module):
         return stacked.squeeze(1) if self._batches else stacked
 
     def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options: Any) -> Run:
-        """Run the network on a word; what comes out is read off its columns.
+        """Run the network on a word; return the :class:`~turing.machine.Run` that is read off its columns.
 
-        ``engine`` is ``"torch"``, or another one that runs this construction (:mod:`turing.engine`) and may have more
-        options.
+        Unless given, ``max_steps`` is the network's ``T`` if it has one, and 1,000,000 otherwise. ``engine`` is
+        ``"torch"``, or another one that runs this construction (:mod:`turing.engine`) and may have more options.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -384,7 +385,8 @@ class Construction(nn.Module):
     def trace(
         self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch"
     ) -> Iterator[Configuration]:
-        """Run the network, and yield the configurations that its columns stand for after each step of the machine.
+        """Run the network, and yield the :class:`~turing.machine.Configuration` that its columns stand for, at the
+        start and after each step of the machine.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -415,7 +417,7 @@ class Construction(nn.Module):
     def run_batch(
         self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
     ) -> list[Run]:
-        """Run the network on many words; the results are those of running it on one after the other.
+        """Run the network on many words; return what :meth:`run` returns for each.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -468,12 +470,12 @@ class Construction(nn.Module):
     def vectors(
         self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
     ) -> Iterator[dict[str, Any]]:
-        """For each pass on several words, every vector by the name of the module that it leaves, ``"column"`` first:
-        tensors ``(words, w)``, or in exact arithmetic a list of exact vectors.
+        """Run the network on several words side by side, and yield for each pass every vector by the name of the module
+        that it leaves, ``"column"`` first: a tensor ``(words, w)``, or in exact arithmetic a list of exact vectors.
 
-        Nothing is read or guarded: after its run is over a word simply continues, with meaningless numbers, up to the
-        number of passes that ``max_steps`` steps can take. Where exact arithmetic has no result, such as for a norm of
-        numbers that are all equal, there is NaN from that module on, as in floats.
+        Nothing is read or guarded: when the run on a word is over, meaningless numbers follow, up to the number of
+        passes that ``max_steps`` steps can take. Where exact arithmetic has no result, as for the norm of equal
+        numbers, there is NaN from that module on.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -513,17 +515,17 @@ class Construction(nn.Module):
         return vectors[name] if name in vectors else [nan] * self.layout_of(name).width
 
     def activations(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """Every vector inside the network at that pass, counted from 1, by the name of the module that it leaves.
+        """Every vector inside the network at pass ``step``, by the name of the module that it leaves.
 
-        Pass t leads from one column, which comes first, under ``"column"``, to the next.
+        Passes are counted from 1. The column from which the pass starts is there too, under ``"column"``.
 
         Chapter: :doc:`/book/wcm21`.
         """
         return {name: self._one(vector) for name, vector in self._at(word, step).vectors.items()}
 
     def patterns(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """The weights of every head at that pass: over the columns so far, or over the word; the null key last. They
-        are a tensor, or in exact arithmetic a list of fractions.
+        """The attention weights at pass ``step``, by the name of the head: over the columns so far, or over the word,
+        with the null key last. They are a tensor, or in exact arithmetic a list of fractions.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -548,7 +550,7 @@ class Construction(nn.Module):
         return found
 
     def run_with_cache(self, word: Iterable[str], max_steps: int | None = None) -> tuple[Run, dict[str, Any]]:
-        """Run on a word, and keep every vector of the run.
+        """Run on a word; return the :class:`~turing.machine.Run` and a dictionary with every vector of it.
 
         Under the name of each module is what leaves it, ``(passes, w)``. Under ``"<head>.pattern"`` are the weights of
         each head, ``(passes, keys + 1)``, with the null key last and 0 where masked. In exact arithmetic both are
@@ -601,7 +603,7 @@ class Construction(nn.Module):
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {state.passes}.")
 
     def check(self) -> None:
-        """Raise unless attention is hard in this number type, so that a key that misses has weight 0.
+        """Raise an error unless attention is hard in this number type, so that a key that misses has weight 0.
 
         The parameters are read anew.
 
@@ -758,7 +760,7 @@ def constructions() -> Mapping[str, type[Construction]]:
 
 
 def compile(machine: TuringMachine, construction: str, **options: Any) -> Construction:
-    """The network that simulates a machine, with no training: its ``forward`` is one pass.
+    """Compile a machine into the weights of a network that simulates it; return a :class:`Construction`.
 
     ``construction`` is a name, such as ``"wcm21"``, which needs the option ``T``, the maximum number of steps, or
     ``"ss95"``, which needs none. :doc:`/book/library` lists all names and their options.

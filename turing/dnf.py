@@ -71,7 +71,7 @@ class DNF(Circuit):
         minimise: bool = True,
         exclusive: bool | None = None,
     ) -> DNF:
-        """The network of a truth table: 2ⁿ values, first that for all variables 0; the last variable varies fastest.
+        """The network of a truth table: 2ⁿ values, the first for all variables 0; the last variable varies fastest.
 
         Up to 8 variables, where it is cheap, clauses are merged. Without merging there is one clause for each 1 in the
         table, no two are true together, and two layers are enough. ``exclusive=True`` merges clauses only if two layers

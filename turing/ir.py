@@ -3,7 +3,7 @@
 Whatever shows, draws, saves, exports or runs a network reads it here: :func:`of` gives the :class:`Network` of any
 module of the library, :func:`to_dict` the dictionary that files and pages hold. The kinds are :class:`Layer` (linear,
 with a ReLU, a clamp to [0, 1] or nothing after it), :class:`Attention`, :class:`Norm`, :class:`Convolution` and
-:class:`Argmax`. A module of PyTorch says by its method ``describe`` which of these it is.
+:class:`Argmax`. A module of PyTorch says which of these it is by its method ``describe``.
 
 Chapter: :doc:`/book/gates`.
 """
@@ -167,7 +167,7 @@ class Lookup(NamedTuple):
     """What a head compares and fetches, if it is a look-up by bits. None in a pair stands for a fixed 1.
 
     ``compared`` pairs a place of what it looks at with a place of the column that asks, ``fetched`` a place that is
-    read with one that is written. Of the places in ``condition``, if there are any, one has to be 1.
+    read with one that is written. If there are places in ``condition``, one of them has to be 1.
 
     Chapter: :doc:`/book/hard-attention`.
     """

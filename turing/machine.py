@@ -24,10 +24,10 @@ Rules = Mapping[tuple[str, str], Rule]
 class Run:
     """How a run of a machine, or of a network that simulates one, ended.
 
-    ``status`` is ``"halted"``; ``"jammed"`` if no rule applied (``state`` and ``steps`` are then those of the last step
-    that had one); or ``"limit"`` if ``max_steps`` steps were made. ``tape`` maps each cell that is not blank to its
-    symbol. ``trace`` runs the machine again, lazily, and yields ``steps + 1`` configurations. Two runs are equal if the
-    machine did the same in both, whatever number of micro-steps a network needed for it.
+    ``status`` is ``"halted"``; ``"jammed"`` if no rule applies in ``state``; or ``"limit"`` if ``max_steps`` steps were
+    made. ``tape`` maps each cell that is not blank to its symbol. ``trace`` makes the run again, lazily, and yields its
+    ``steps + 1`` configurations. ``micro_steps`` counts the passes of a network; two runs are equal if the machine did
+    the same in both, however many passes they took.
 
     >>> import turing
     >>> run = turing.zoo["balanced_parentheses"].run("B()E")
@@ -59,9 +59,9 @@ class Run:
 class Configuration:
     """State, head and tape after ``step`` steps; ``symbol`` is the one under the head.
 
-    The newest configuration of a trace owns the tape. An older one remembers only the cell that the next step wrote and
-    what stood there before, so a trace never copies the tape. A configuration that you keep can still answer for its
-    own moment: it undoes what came after it.
+    A trace never copies its tape: the newest configuration owns it, and an older one remembers only the cell that the
+    next step wrote and what stood there before. You may keep an older one: asked for its tape, it undoes what came
+    later.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -217,7 +217,7 @@ class TuringMachine:
         return tuple(dict.fromkeys([*named, *self.alphabet]))
 
     def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
-        """Run on ``word``, whose first symbol is on cell 0, under the head.
+        """Run on ``word``, starting on its first symbol, on cell 0; return a :class:`~turing.machine.Run`.
 
         Chapter: :doc:`/book/machines`.
         """
@@ -258,7 +258,7 @@ class TuringMachine:
         return Run(status, state, steps, head, left, steps, trace)
 
     def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
-        """Yield the configurations of a run one by one, the initial one first.
+        """Yield each :class:`~turing.machine.Configuration` of a run, the initial one first.
 
         >>> import turing
         >>> for configuration in turing.zoo["balanced_parentheses"].trace("B()E", 2):
@@ -302,7 +302,7 @@ class TuringMachine:
         return (" " if any(len(symbol) > 1 for symbol in self.symbols) else "").join(symbols)
 
     def rename(self, states: Mapping[str, str] = {}, symbols: Mapping[str, str] = {}) -> TuringMachine:
-        """The same machine with other names; names that are not mentioned stay.
+        """The same machine with other names; names that are not mentioned stay as they are.
 
         Chapter: :doc:`/book/machines`.
         """

@@ -49,9 +49,9 @@ class Rational(nn.Module):
 
     In exact arithmetic the parameters are ``numerators`` and ``bias_numerators``, integers over one ``denominator``,
     and ``weight`` and ``bias`` are these as floats; otherwise ``weight`` and ``bias`` are the parameters. ``rows``
-    gives for each place written the places read, with their weights; ``None`` is the bias. It may be an iterator of
-    such pairs, so that not all rows are in memory at once. Places in ``last`` are added after all others: where the
-    rest are integers, their sum is exact in any order.
+    gives for each place written the places read, with their weights; ``None`` is the bias. An iterator of such pairs
+    will do, too. Places in ``last`` are added after all others: where the rest are integers, their sum is exact in any
+    order.
 
     >>> third = Rational(Layout(x=1), Layout(y=1), {0: {0: Fraction(1, 3), None: 1}}, "none")
     >>> third(Exact([1])), third.numerators.tolist(), third.denominator

@@ -1,9 +1,8 @@
 """Check a saved proof again: ``python -m turing.recheck net.safetensors net.proof.json``. It needs NumPy only.
 
-It believes nothing that the proof says, and works in another way than ``turing.prove``, on WCM21 networks as they are
+It trusts nothing that the proof says, and works in another way than ``turing.prove``, on WCM21 networks as they are
 compiled. For each module it finds in the weights what every output depends on, tries all values of that, and compares
-with a table. No table is large: the adder of a bit is right for every carry that comes in; and where one layer has all
-carries, only the number of ones below counts. Chapter: :doc:`/book/all-words`.
+the results with a table. Chapter: :doc:`/book/all-words`.
 """
 
 import hashlib

@@ -87,7 +87,7 @@ class Reader:
         self.now, self.notes = Configuration(step, self.now.state, head, tape, self.network.machine.blank), notes
 
     def enter(self, reading: Reading | None) -> bool:
-        """Take the next reading; true if a step of the machine ends with it."""
+        """Take the next reading; return true if a step of the machine ends with it."""
         if reading is None:
             return False
         with at_step(self.now.step + 1):

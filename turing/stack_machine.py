@@ -160,7 +160,8 @@ class StackMachine:
         return table
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[StackConfiguration]:
-        """Yield the configurations of a run one by one, the initial one first. Stacks that are not given begin empty.
+        """Yield each :class:`StackConfiguration` of a run, the initial one first. Stacks that are not given begin
+        empty.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -193,7 +194,7 @@ class StackMachine:
             yield now
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
-        """Run with these stacks, and return how it ended.
+        """Run with these stacks; return a :class:`StackRun`.
 
         Chapter: :doc:`/book/ss95`.
         """

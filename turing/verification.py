@@ -62,7 +62,7 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`verify` compared, and the first divergence of each word that has one. True if none has.
+    """What :func:`verify` compared, and the first divergence of each word that has one. It is true if none has.
 
     ``steps`` are those of the machine, ``passes`` those of the network.
 
@@ -95,11 +95,11 @@ def verify(
     engine: str = "torch",
     tolerance: float | None = None,
 ) -> Report:
-    """Run a network and a machine in lock-step on words, and compare every number inside the network.
+    """Run a network and a machine in lock-step on words, compare every number, and return a :class:`Report`.
 
-    What the numbers have to be comes from the machine's trace, by a specification that has no weights. After its
-    first divergence a word is compared no further. ``engine`` is that of ``run``; ``tolerance`` is by how much a number
-    may be off; by default the network decides, and allows nothing where its arithmetic is exact.
+    A specification without weights says, from the machine's own trace, what each number has to be. A word is compared
+    up to its first divergence. ``engine`` is that of ``run``. ``tolerance`` is by how much a number may be off; by
+    default the network decides, and allows nothing where its arithmetic is exact.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]

@@ -50,7 +50,7 @@ class Gate(NamedTuple):
 
 
 class Circuit:
-    """Inputs, and gates with two inputs each in an order in which every gate reads only what comes before it.
+    """A circuit of named inputs and of gates with two inputs each, every one of which comes after what it reads.
 
     Wires are numbered: the inputs first, then the gates. ``gates`` gives for each name the kind of the gate and the
     names of its two inputs, in any order; ``("NOT", "a")`` is short for ``("NAND", "a", "a")``. ``outputs`` are names
@@ -126,7 +126,7 @@ class Circuit:
 
     @classmethod
     def of_table(cls, table: str | Sequence[int], inputs: str | Sequence[str] | None = None) -> Circuit:
-        """The circuit of a truth table: 2ⁿ values, first that for all inputs 0; the last input varies fastest.
+        """The circuit of a truth table: 2ⁿ values, the first for all inputs 0; the last input varies fastest.
 
         >>> majority = Circuit.of_table("00010111")
         >>> majority, majority.evaluate("110")
@@ -172,7 +172,7 @@ class Circuit:
 
     @property
     def depth(self) -> int:
-        """The most gates on a way from an input to an output."""
+        """The most gates on a path from an input to an output."""
         depths = [0] * len(self.inputs)
         for _, a, b in self.gates:
             depths.append(1 + max(depths[a], depths[b]))
@@ -310,7 +310,7 @@ class Builder:
         return reduce(lambda a, b: self.gate("OR", a, b), dict.fromkeys(wires), ZERO)
 
     def table(self, values: tuple[int, ...], wires: Sequence[Wire]) -> Wire:
-        """A function of some wires by its truth table: where the first wire is 0, and where it is 1.
+        """A function of some wires by its truth table, split into halves by the first wire.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

@@ -228,10 +228,10 @@ class GateByGate(Construction):
 class Li24(GateByGate):
     """The transformer of Li, Liu, Zhou and Ma for a machine: the tableau of T steps on some cells, gate by gate.
 
-    ``T`` is the maximum number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given;
-    without ``cells`` there are all that the head can reach in T steps. ``kappa`` is that of
-    :class:`turing.attention.Attention`. A pass is a token; a step of the machine takes as many as its gates. A run
-    raises an OverflowError at the step whose head leaves the cells.
+    ``T`` is the maximum number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given; by
+    default there are all that the head can reach in T steps. ``kappa`` is that of :class:`turing.attention.Attention`.
+    A pass writes a token, and a step of the machine takes a token for each of its gates. A run raises an OverflowError
+    at the step at which the head leaves the cells.
 
     >>> import turing
     >>> net = Li24(turing.zoo["balanced_parentheses"], T=9, cells=6)

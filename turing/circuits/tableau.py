@@ -20,10 +20,10 @@ Content = dict[str, Wire]  # of a cell: for each symbol, or each state that the 
 class Tableau(Circuit):
     """T steps of a machine on some cells, ``left`` of them left of the word, as a circuit of O(T · cells) gates.
 
-    Its inputs are the word, cell by cell in binary. A wire is 1 if a symbol is on a cell after a step, or if the head
-    is there in a state; ``heads[t]`` and ``symbols[t]`` have those after step t by cell. What no word can change
-    takes no gate. A halting state stays; where no rule applies, the head vanishes. A head that leaves the cells is
-    seen on the cell next to them. The gates of step t end before gate ``ends[t]``.
+    Its inputs are the word, cell by cell in binary. Each wire says of a cell and a step that a symbol is there, or the
+    head in a state; ``heads[t]`` and ``symbols[t]`` have the wires after step t by cell. What is the same for all words
+    takes no gate. A halting state stays; where no rule applies, the head vanishes. A head that leaves the cells is seen
+    on the cell next to them. The gates of step t end before gate ``ends[t]``.
 
     >>> import turing
     >>> tableau = Tableau(turing.zoo["balanced_parentheses"], T=9, cells=6)
@@ -100,7 +100,7 @@ class Tableau(Circuit):
         self.symbols.append(after)
 
     def named(self, t: int, at: str = "") -> Iterable[tuple[str, Wire]]:
-        """The wires after step t with their names, such as ``st[R] of cell 2``, those that never change too.
+        """The wires after step t with their names, such as ``st[R] of cell 2``, including those that never change.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

@@ -77,9 +77,9 @@ def claims() -> dict[str, dict[str, str]]:
 def fit(runs: Iterable[Comparison], construction: str, quantity: str, claim: str = "") -> Fit:
     """The exponents with which a quantity grows over some runs, by least squares on logarithms.
 
-    ``quantity`` is a number of a :class:`turing.comparison.Measurement`. The runs should differ in steps and in cells,
-    not in the same proportion; those without this construction, or that it refused, are left out. Time is measured by
-    the clock of the ``claim``, that of Table 1 unless given, so that a claim of O(log t) has the exponent 1 of log t.
+    ``quantity`` names a number of a :class:`turing.comparison.Measurement`. The runs should differ in steps and in
+    cells, not in proportion; those without this construction, or that it refused, are left out. Time is measured by the
+    clock of the ``claim``, that of Table 1 unless given, so a claim of O(log t) means an exponent of 1, of log t.
 
     Chapter: :doc:`/book/table`.
     """

@@ -55,7 +55,7 @@ class Measurement:
 class Comparison:
     """Every construction on the same machine and word; printed, it is a table.
 
-    ``run`` is that of the machine itself; ``n`` the symbols of the word, ``t`` the steps and ``s`` the cells, those of
+    ``run`` is that of the machine itself; ``n`` counts the symbols of the word, ``t`` the steps, and ``s`` the cells of
     the word and those that the head was on.
 
     Chapter: :doc:`/book/table`.
@@ -85,7 +85,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as what JSON can hold.
+        """The comparison as a dictionary that JSON can hold.
 
         Chapter: :doc:`/book/table`.
         """
@@ -122,10 +122,10 @@ def compare(
     max_steps: int = MAX_STEPS,
     names: Iterable[str] | None = None,
 ) -> Comparison:
-    """Compile a machine by every construction, or by those with some names, run all on a word, and measure.
+    """Compile a machine by every construction, or by those in ``names``, run all on a word, and measure.
 
-    A construction that refuses has the reason in its row. Each is compiled for this run: as many steps and cells as the
-    machine takes.
+    Returns a :class:`Comparison`. Each construction is compiled for as many steps and cells as this run takes; one that
+    refuses has the reason in its row.
 
     >>> import turing
     >>> found = compare(turing.zoo["bb2"], names=["wcm21", "ss95"])
@@ -235,8 +235,8 @@ def _longest_exact(vector: Exact) -> int:
 
 
 def bits_of(number: float | Fraction) -> int:
-    """How many bits a number takes: those of its mantissa, as in a float, if it has a finite one in binary; otherwise
-    those of its numerator and denominator.
+    """How many bits a number takes: those of its mantissa, as in a float, if it is finite in binary; otherwise those of
+    its numerator and denominator.
 
     >>> bits_of(0), bits_of(1), bits_of(-6), bits_of(Fraction(5, 1024)), bits_of(Fraction(2, 3))
     (1, 1, 2, 3, 4)

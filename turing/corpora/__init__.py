@@ -59,14 +59,15 @@ def corpus(
     hide: bool | str = False,
     **options: Any,
 ) -> Iterator[Example]:
-    """Yield n random machines, compiled and labelled; number k is the same for every n and on every computer.
+    """Yield n times an :class:`Example`, a random machine, compiled and labelled; number k is the same on every
+    computer.
 
     ``states`` and ``symbols`` are the least and the greatest number of them; a halting state is added. The other
     options are those of :func:`turing.construction.compile`; unless given, they fit 64 steps on any word of 8 cells
-    (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is
-    less, and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a
-    transformer, and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`);
-    ``hide="orthogonal"`` rotates the vectors that no ReLU has made, in a restoring lookahead network
+    (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is less,
+    and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a transformer,
+    and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`); ``hide="orthogonal"``
+    rotates the vectors that no ReLU has made, in a restoring lookahead network
     (:class:`turing.corpora.rotated.Rotated`).
 
     >>> import turing

@@ -52,8 +52,9 @@ class Score(NamedTuple):
 
 
 def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[Riddle]:
-    """Yield n riddles of a level. The machines are those of :func:`turing.corpora.corpus` with the same seed, so
-    whoever does not know the seed does not know the answers. ``options`` are those of :func:`turing.corpora.corpus`.
+    """Yield n times a :class:`Riddle` of a level, one of ``turing.corpora.blind.LEVELS``. The machines are those of
+    :func:`turing.corpora.corpus` with the same seed, so whoever does not know the seed does not know the answers.
+    ``options`` are those of :func:`turing.corpora.corpus`.
 
     >>> riddle, = blind(1, seed=7, level="linear", T=16)
     >>> riddle.network
@@ -75,7 +76,7 @@ def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[
 
 
 def key(n: int, seed: int, **options: Any) -> list[TuringMachine]:
-    """The answers to the riddles of a seed.
+    """The answers to the riddles of a seed: their machines.
 
     Chapter: :doc:`/book/research`.
     """

@@ -70,7 +70,7 @@ def _of_head(name: str, head: ir.Attention) -> set[Edge]:
 
 
 def score(found: Iterable[Edge], network: Construction) -> float:
-    """How well edges that were found are those of the network: F₁, the harmonic mean of precision and recall.
+    """How well the edges that were found match those of the network: F₁, the harmonic mean of precision and recall.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")

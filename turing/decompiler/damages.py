@@ -61,9 +61,9 @@ def normal(seed: int, start: int, size: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Independent normal noise with the standard deviation ``level``: on all numbers, or where they are not 0.
+    """Independent normal noise with the standard deviation ``level``, on all numbers or on those that are not 0.
 
-    ``module`` restricts it to one module of the pipeline. Numbers are counted through all parameters, in their order.
+    ``on`` is ``"all"`` or ``"nonzero"``, and ``module`` restricts the noise to one module of the pipeline.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -105,8 +105,8 @@ class Dropout:
 
 @dataclass(frozen=True)
 class Prune:
-    """Of the numbers that are not 0, the share ``level`` with the least magnitude becomes 0; ties in a random order.
-    With ``each`` that is done in each tensor, and numbers that tie with the first one that is kept are kept.
+    """Of the numbers that are not 0, the share ``level`` with the least magnitude becomes 0; ties are broken at random.
+    With ``each``, this is done tensor by tensor, and all numbers that tie with the least one kept are kept.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -134,7 +134,7 @@ def _pruned(numbers: Tensor, share: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Flip:
-    """``level`` of the numbers that are not 0 change their sign.
+    """``level`` is a count: so many of the numbers that are not 0 change their sign.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -149,8 +149,8 @@ class Flip:
 
 @dataclass(frozen=True)
 class Round:
-    """Every tensor rounded to ``level``: ``"bfloat16"``, or ``"int8"``, ``"int4"`` or ``"ternary"``, which are integers
-    times the greatest magnitude of the tensor over 127, 7 or 1. The network goes on computing in its own number type.
+    """Every tensor is rounded to ``level``: to ``"bfloat16"``, or for ``"int8"``, ``"int4"`` and ``"ternary"`` to
+    multiples of its greatest magnitude over 127, 7 and 1. The network goes on computing in its own number type.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -193,7 +193,7 @@ DAMAGES: dict[str, tuple[Perturbation | None, Any]] = {  # with the level unless
 
 
 def damage(what: Any, kind: str = "noise", amount: float | None = None, seed: int = 0) -> Bare:
-    """The network with damaged numbers.
+    """The bare network with damaged numbers; :func:`turing.study.sweep` damages at many levels and measures.
 
     ``kind`` is one of these:
 

@@ -68,7 +68,7 @@ class Found:
     @property
     def certified(self) -> bool:
         """Whether the network is, number for number and up to its symmetries, the one compiled for this machine. The
-        basis of its columns is one of these: the first column, the word and what the loop adds to a column are no
+        basis of its columns is one of these: the first column, the word and what the loop adds to a column are not
         weights, and are taken to be in the same basis.
         """
         return bool(self.match)
@@ -90,12 +90,12 @@ class Found:
 
 
 def decompile(what: Any, first_column: Any = None) -> Found:
-    """The machine that a network was compiled for, read from its bare tensors; or a :class:`Refusal` with a reason.
+    """Read the machine of a network from its bare tensors: return a :class:`Found`, or raise a :class:`Refusal`.
 
     ``what`` is a network, the path of a saved one, or what :func:`turing.decompiler.bare` gives: names and metadata are
-    ignored. ``first_column`` is the first column of a run, from which the initial state is read. WCM21 transformers are
-    read, with both adders; networks of stacks, in four layers and in one: the Turing machine that was translated into
-    the stacks, or the stack machine; rows of cells, whose first column is the first row; and windows that go round.
+    ignored. ``first_column`` is the first column of a run, from which the initial state is read. It reads ``wcm21``,
+    with either adder; ``ss95`` and ``ss95-realtime``, as the Turing machine that was translated into stacks or else as
+    the stack machine; ``conv``, whose first column is the first row of cells; and ``liwang25``.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb4"], "wcm21", T=128, adder="lookahead")
@@ -197,7 +197,7 @@ class Repaired(NamedTuple):
 
 
 def repair(what: Any, first_column: Any = None) -> Repaired:
-    """Read the machine out of a damaged network, and compile it again.
+    """Read the machine out of a damaged network, compile it again, and return a :class:`Repaired`.
 
     A compiled network whose numbers are in their own order comes back with its names, its T and its initial state, and
     the numbers that differ are listed.

@@ -25,7 +25,7 @@ TABLE = (
 
 
 class Refusal(ValueError):
-    """Why a network cannot be read back. A refusal is an answer; a wrong machine would be a defect.
+    """Why a network cannot be read back.
 
     Chapter: :doc:`/book/reading-back`.
     """

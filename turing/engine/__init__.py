@@ -1,7 +1,5 @@
-"""Engines that run a transformer fast, and exactly: an index in place of attention, and machine code made of
-the weights.
-
-They are chosen by name: ``network.run(word, engine="native")``.
+"""Engines that run a transformer fast, and exactly: an index in place of attention, and machine code made of the
+weights.
 
 Chapter: :doc:`How fast </book/how-fast>`.
 """

@@ -50,9 +50,9 @@ LIMIT, HALTED, JAMMED = range(3)
 
 
 class Program:
-    """A network, and the machine code of its step. ``why_slow`` says what keeps it from having one, if something does.
+    """A network, and the machine code of its step. ``why_slow`` says why there is none, if so.
 
-    With ``generate=False`` none is made, and runs are by the index alone.
+    With ``generate=False`` no code is made, and the index alone makes the runs.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
@@ -101,8 +101,8 @@ class Program:
 class Native:
     """A run: where it stands, and :meth:`advance`.
 
-    A run that is ``guarded`` is read as it goes, and stops where the machine does. Any other goes on with whatever
-    numbers come. A step that the code leaves is made by the index, and so are those after it.
+    A ``guarded`` run is read as it goes, and stops where the machine does; any other goes on, whatever numbers come. If
+    the code cannot make a step, the index makes it, and all those after it.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -315,7 +315,7 @@ class Native:
             self.error = error
 
     def raise_if_failed(self) -> None:
-        """Say why the run could not go on, if that is so, in the words of plain PyTorch."""
+        """If the run could not go on, raise the error that plain PyTorch would raise."""
         if self.error is not None:
             raise self.error
 

@@ -64,12 +64,13 @@ class IndexedEngine:
         checkpoint: str | Path | None = None,
         cells: int | None = None,
     ) -> Run:
-        """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned.
+        """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned, as ``"interrupted"``.
 
-        ``check`` also scans all columns, as plain attention does, and raises where a number differs. ``progress``
-        shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file that is written first, every
-        minute and at the end; if it exists, the run goes on from it, whichever engine wrote it. With ``cells``, a
-        run stops, as at a limit, soon after its tape has grown to more of them.
+        ``check`` also scans all columns, as plain attention does, and raises where a number differs. ``progress`` shows
+        a bar; by default a long run on a terminal has one. Two options are for ``wcm21`` alone. ``checkpoint`` is a
+        file that is written at once, every minute, and at the end; if it exists, the run goes on from it, whichever
+        engine wrote it. With ``cells``, a run stops, as at a limit, soon after its tape has grown to more cells than
+        that.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """
@@ -232,9 +233,8 @@ class IndexedEngine:
 
 
 class NativeEngine(IndexedEngine):
-    """``engine="native"``: machine code made of the weights, with an index in place of the heads.
-
-    The methods take and return what those of :class:`turing.construction.Engine` do.
+    """``engine="native"``: machine code made of the weights, with an index in place of the heads; for stacks,
+    :class:`turing.engine.Stacks`.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -252,7 +252,7 @@ class NativeEngine(IndexedEngine):
     def run_batch(
         self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None, threads: int | None = None
     ) -> list[Run]:
-        """Run a network on many words: WCM21 on many at once.
+        """Run a network on many words; WCM21 runs on many at once.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """

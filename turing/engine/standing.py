@@ -25,8 +25,8 @@ __all__ = ["Standing"]
 class Standing:
     """Where a run stands.
 
-    There is a row for each known position: the number of the last visit or -1, what that visit wrote, and what the
-    report has there, which is the cell and the number of its symbol. ``first`` is what the first step wrote.
+    For each known position there are the number of the last visit or -1, what that visit wrote, and what the report has
+    there: the cell and the number of its symbol. ``first`` is what the first step wrote.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

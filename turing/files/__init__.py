@@ -27,9 +27,9 @@ A ``.json`` file holds the dictionary of :func:`turing.ir.to_dict`, in version 2
     The SHA-256 of everything else, which tells a damaged file from a good one. It may be left out: take it out if you
     change a file on purpose.
 
-So a file can be run without ``turing``. In a ``.safetensors`` file the tensors have the same names, and the other keys
-are in the metadata, as JSON, with ``denominators`` by the name of the tensor. An ``.onnx`` file holds one pass of a
-compiled network for other runtimes, and is not read back (:mod:`turing.files.onnx_file`).
+This is enough to run the network without ``turing``. In a ``.safetensors`` file the tensors have the same names, and
+the other keys are in the metadata, as JSON, with ``denominators`` by the name of the tensor. An ``.onnx`` file holds
+one pass of a compiled network for other runtimes, and is not read back (:mod:`turing.files.onnx_file`).
 
 Chapter: :doc:`/book/wcm21`.
 """
@@ -55,10 +55,10 @@ ENDINGS = (".json", ".safetensors", ".onnx")
 
 
 def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
-    """Write a network to a file whose name ends in ``.json`` or ``.safetensors``, with the names of its places; or
-    one pass of a compiled network in floats to a file whose name ends in ``.onnx``.
+    """Write a network to a file whose name ends in ``.json`` or ``.safetensors``, with the names of its places; or one
+    pass of a compiled network in floats to a file whose name ends in ``.onnx``.
 
-    ``layout`` names the places of a network of plain layers; a compiled one has its own names. A file that is there is
+    ``layout`` names the places of a network of plain layers; a compiled one has its own names. An existing file is
     replaced once the new one is complete.
 
     Chapter: :doc:`/book/wcm21`.

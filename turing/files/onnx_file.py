@@ -1,6 +1,6 @@
 """ONNX files: one pass of a compiled network in floats, for other runtimes.
 
-The packages ``onnx`` and ``onnxscript`` are imported when they are needed.
+They need the packages ``onnx`` and ``onnxscript``.
 
 Chapter: :doc:`/book/research`.
 """
@@ -34,7 +34,7 @@ def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
 
     The inputs are those of ``forward`` for one word: ``column``; ``history``, the earlier columns, if there is a head
     that looks at them; and ``tape``, the encoded word, if there is a head that looks at it, or the tokens before the
-    column if it looks at a window. The numbers of earlier columns and of cells are free. The output is ``next``. The
+    column if it looks at a window. There may be any number of earlier columns and of cells. The output is ``next``. The
     metadata says what a safetensors file says, unless the construction is not registered, as where the basis is hidden.
     With the average ``"ratio"``, the usual one, each pass is equal to torch's.
 

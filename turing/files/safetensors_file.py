@@ -1,6 +1,6 @@
 """Safetensors files of networks: the tensors by name, and everything else as JSON in the metadata.
 
-The package ``safetensors`` is imported when it is needed.
+They need the package ``safetensors``.
 
 Chapter: :doc:`/book/research`.
 """

@@ -37,8 +37,7 @@ def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) ->
     """Read a machine. By default the format is recognised from the text.
 
     ``alphabet`` adds symbols that a word may contain; wildcards stand for these too. States and symbols come in the
-    order of the text, and compiled weights follow that order. Of the formats that :func:`dumps` writes, only json is
-    sure to keep it, since the others may group rules by state.
+    order of the text, and compiled weights follow that order.
 
     >>> parse("1RB1LB_1LA1RZ").run().steps
     6
@@ -86,10 +85,10 @@ def _module(format: str) -> ModuleType:
 
 
 def dumps(machine: TuringMachine, format: str = "json") -> str:
-    """Write a machine so that :func:`parse` returns the same machine, names included, or say why that is impossible.
+    """Write a machine so that :func:`parse` returns the same machine, names included, or raise an error that says why
+    that is impossible.
 
-    Only json is sure to keep the order of states and symbols too, which compiled weights follow; the other formats may
-    group rules by state.
+    Only ``json`` is sure to keep the order of states and symbols too; the other formats may group rules by state.
 
     >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
     ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']

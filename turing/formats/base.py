@@ -15,7 +15,8 @@ Row = tuple[int | None, str, str, str, str, int]
 
 
 class FormatError(ValueError):
-    """Text that is not a machine, or a machine that a format cannot hold; ``line`` is where the error is, or None.
+    """Text that is not a machine, or a machine that a format cannot hold; ``line`` is the number of the line with the
+    error, or None.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -19,8 +19,8 @@ class NormalForm:
     """A machine that first reads its word, and then makes the runs of a given machine without stays.
 
     The word stands on the cells 1 to n, and everything else holds a mark, which the machine takes for its blank. It
-    starts on cell 0, walks right over the word until it meets the mark after it, walks back to cell 0, and starts the
-    given machine on cell 1: 2n + 3 steps. A stay becomes a step to the right and one back.
+    starts on cell 0, walks right to the mark after the word, walks back to cell 0, and starts the given machine on cell
+    1: 2n + 3 steps. A stay becomes a step to the right and one back.
 
     >>> import turing
     >>> form = NormalForm(turing.zoo["balanced_parentheses"])

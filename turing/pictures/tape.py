@@ -48,17 +48,17 @@ def space_time(
     """Draw a run, one configuration in each row, time running down; the head is the inverted cell.
 
     ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` steps are drawn. ``cells``
-    chooses the part of the tape; the default is every cell of the word and every cell visited. Long runs are drawn in
-    pixels, and of very long ones only evenly spaced rows, as a note in the picture then says. ``alt`` replaces the
-    generated text for those who cannot see the picture. ``arcs`` leads from steps back to earlier ones, as attention
-    does: ``{7: 6}`` draws an arc from step 7 to step 6.
+    chooses the part of the tape; the default is every cell of the word and every cell visited. A long run is drawn in
+    pixels, and a very long one in evenly spaced rows only, as a note in the picture says. ``alt`` replaces the
+    generated text for those who cannot see the picture. ``arcs`` are drawn from steps back to earlier ones, as
+    attention looks: ``{7: 6}`` is an arc from step 7 to step 6.
 
     >>> import turing
     >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)  # doctest: +NORMALIZE_WHITESPACE
     Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I,
     visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
 
-    If you have chosen the moments yourself, ``source`` is the list of their configurations:
+    ``source`` may also be a list of configurations that you have chosen:
 
     >>> moments = list(turing.zoo["bb4"].trace())[::25]
     >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)  # doctest: +NORMALIZE_WHITESPACE

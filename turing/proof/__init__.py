@@ -1,7 +1,6 @@
 """A proof for these very weights: all words at once, in place of the words that a test tries.
 
-Each construction states its invariant in one place: WCM21 in ``turing/proof/wcm21.py``, the others in their own
-packages, such as SS95 in ``turing/ss/invariant.py``.
+Each construction states its invariant in one place, such as ``turing/proof/wcm21.py`` or ``turing/ss/invariant.py``.
 
 Chapter: :doc:`/book/all-words`.
 """

@@ -76,7 +76,7 @@ class Diagrams:
         return found
 
     def map(self, function: Callable[[Any], Any], f: int) -> int:
-        """The function with every leaf mapped. Results are kept for each ``function``, so pass the same object."""
+        """The function with every leaf mapped. Results are cached by ``function``, so always pass the same object."""
         memo = self._memo.setdefault(function, {})
 
         def walk(f: int) -> int:
@@ -92,7 +92,7 @@ class Diagrams:
         return walk(f)
 
     def apply(self, function: Callable[[Any, Any], Any], f: int, g: int) -> int:
-        """The function of two functions: ``function`` on the leaves. Results are kept as in :meth:`map`."""
+        """``function`` applied to two functions, leaf by leaf. Results are cached as in :meth:`map`."""
         memo, level_of, kids_of = self._memo.setdefault(function, {}), self._level, self._kids
 
         def walk(f: int, g: int) -> int:
@@ -153,18 +153,18 @@ class Diagrams:
         return seen
 
     def table(self, f: int, names: Sequence[str]) -> list[Any]:
-        """The values on all values of some variables, the last one fastest; the others do not matter or are 0."""
+        """Its values for all values of some variables, the last varying fastest; the others do not matter, or are 0."""
         every = product(*(range(self.sizes[self.level_of[name]]) for name in names))
         return [self.value(f, dict(zip(names, values, strict=True))) for values in every]
 
     def value(self, f: int, where: Mapping[str, int]) -> Any:
-        """The value where some variables have these values, and the others are 0."""
+        """Its value where some variables have these values, and the others are 0."""
         while self._kids[f]:
             f = self._kids[f][where.get(self.names[self._level[f]], 0)]
         return self._value[f]
 
     def find(self, f: int, wanted: Callable[[Any], bool]) -> dict[str, int] | None:
-        """Values of the variables on which a function has a wanted value; None if there are none."""
+        """Values of the variables for which a function has a wanted value; None if there are none."""
         if not any(map(wanted, self.leaves(f))):
             return None
         found = {}

@@ -47,7 +47,7 @@ class Sum:
         return Sum(self.constant * factor, {name: table * factor for name, table in self.tables.items()})
 
     def renamed(self, prefix: str) -> Sum:
-        """The same over the variables of another column."""
+        """The same sum over the variables of another column."""
         return Sum(self.constant, {prefix + name: table for name, table in self.tables.items()})
 
     @property

@@ -37,7 +37,7 @@ def size_of(weight: float) -> Callable[[float], float]:
 
 
 def slices(layers: Sequence[ir.Layer], wanted: Iterable[int]) -> tuple[list[set[int]], set[int]]:
-    """For each layer, the places of its output that those wanted of the last one depend on; and of the input."""
+    """The places that the ``wanted`` outputs depend on: of each layer's output, and of the input."""
     found, now = [], set(wanted)
     for layer in reversed(layers):
         found.append(now)

@@ -80,7 +80,7 @@ class Invariant:
     ``check`` takes the network as :mod:`turing.ir` sees it and a machine; it raises :class:`turing.proof.Failed` or
     :class:`turing.proof.Undecided`. ``trusted`` compares what is not a weight, such as the first column, with what the
     invariant says about it. ``search`` looks for a run that goes wrong, from the ``start`` of a :class:`Failed` if
-    there is one. ``assumes`` are sentences.
+    there is one. ``assumes`` has the assumptions, as sentences.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -121,8 +121,8 @@ class Weight(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """The least and the greatest value of a weight with which the proof holds, among multiples of ``grid`` from its own
-    value; infinite if it holds as far as was tried. In between, only some values were tried.
+    """The least and the greatest value of a weight with which the proof holds, in steps of ``grid`` from its own value;
+    infinite if it holds as far as was tried. In between, by bisection, only some values were tried.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -136,7 +136,9 @@ class Interval(NamedTuple):
 class Proof:
     """What :func:`prove` found. ``verdict`` is ``"proved"``, ``"refuted"`` or ``"undecided"``, and ``reason`` says why.
 
-    True if proved and False if refuted. Undecided is neither, so its truth value is an error: ask for ``verdict``.
+    ``horizon`` says how far the proof reaches, ``margins`` with how much room each part holds, and ``assumes`` what it
+    takes for granted. A proof is true if proved and false if refuted. Undecided is neither, so using it as a truth
+    value is an error: ask for ``verdict``.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -166,8 +168,8 @@ class Proof:
         return f"Refuted: {self.reason}. The counterexample is {self.counterexample}."
 
     def blame(self) -> list[Weight]:
-        """The weights that are at fault: of those that differ from the compiler's, the ones that alone undo the proof;
-        all of them, if none does alone.
+        """The weights at fault: of those that differ from the compiler's, each that undoes the proof on its own; all of
+        them, if none does.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -216,7 +218,7 @@ class Proof:
         return Interval(ends[0], ends[1], grid)
 
     def save(self, path: str | Path) -> None:
-        """Write the proof to a file, for ``python -m turing.recheck``: what is claimed of which weights.
+        """Write to a file what is proved of which weights, for ``python -m turing.recheck``.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -245,11 +247,11 @@ def _reach(horizon: Mapping[str, Any]) -> str:
 
 
 def prove(network: Construction, machine: TuringMachine | None = None, engine: str = "torch") -> Proof:
-    """Prove that a network simulates a machine for all words: a statement about these very weights, wherever they come
-    from. The machine is the one that it was compiled for, unless given.
+    """Prove that a network simulates a machine for all words, and return a :class:`Proof`: a statement about these very
+    weights, wherever they come from. The machine is the one that the network was compiled for, unless given.
 
-    What has to hold is the invariant of the construction, and it is checked on all columns at once. Where it fails, a
-    bounded search looks for a run that goes wrong.
+    The invariant of the construction is checked on all columns at once. Where it fails, a bounded search looks for a
+    run that goes wrong.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]

@@ -37,8 +37,8 @@ class Start(NamedTuple):
 
 
 def parts(network: Any, machine: TuringMachine, word: Sequence[str], steps: int) -> int | None:
-    """The step at which the runs of a network and a machine on a word part, or at which the network refuses to go on;
-    None if they do not. A run that is beyond the network's capacity is over.
+    """The step at which the runs of a network and a machine on a word diverge, or at which the network refuses to go
+    on; None if there is none. A run ends where the network's capacity does.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -104,7 +104,7 @@ def short_words(machine: TuringMachine, longest: int) -> Iterator[tuple[str, ...
 
 
 def long_runs(machine: TuringMachine, words: Sequence[tuple[str, ...]], longest: int) -> Iterator[tuple[str, ...]]:
-    """Words on which a machine runs long: the best of many that differ from good ones in a symbol.
+    """Words on which a machine runs long, found by changing the best ones so far at random.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -133,8 +133,8 @@ def _configurations(machine: TuringMachine, words: Sequence[tuple[str, ...]], bi
 def divergence(
     network: Any, machine: TuringMachine, starts: Iterable[Start], steps: int, batch: int = BATCH
 ) -> tuple[Start, int] | None:
-    """The first configuration from which a network and a machine part, and the step at which they do. A run that the
-    capacity of the network ends is over.
+    """The first configuration from which a network and a machine diverge, and the step at which they do. A run ends
+    where the network's capacity does.
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -55,7 +55,7 @@ class Oldest(Attention):
 
 @register
 class LiWang25(Construction):
-    """The transformer of Li and Wang for a machine: ``forward`` is the next token, from the window of the last s.
+    """The transformer of Li and Wang for a machine: ``forward`` is the next token, from a window of the last s tokens.
 
     A token is a cell of the tape, and the oldest one is the cell under the head. A move to the right writes one token;
     a move to the left and a stay go round once, in s tokens. Neither the weights nor their precision depend on s: a
@@ -154,8 +154,8 @@ class LiWang25(Construction):
         return view
 
     def run(self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch", **options: Any) -> Run:
-        """Run the network on a word, in a window of n + 2 cells that is doubled when it would overwrite a cell, each
-        time from the start; or with the option ``window`` in one of that many cells. ``micro_steps`` are the tokens of
+        """Run the network on a word, in a window of n + 2 cells; when a cell would be overwritten, the run starts again
+        in a window twice as wide. The option ``window`` fixes the width instead. ``micro_steps`` counts the tokens of
         the run in the last window.
 
         Chapter: :doc:`/book/queue`.

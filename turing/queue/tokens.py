@@ -10,7 +10,7 @@ __all__ = ["Token", "step", "vocabulary"]
 
 
 class Token(NamedTuple):
-    """A cell with its symbol, and the control: a state, and what is going on.
+    """A cell with its symbol, and the control: a state, and what happens next.
 
     ``mode`` is ``"run"`` if a step of the machine comes next; ``"left"`` and ``"stay"`` while a round is copied, until
     the token with ``mark`` has come round again. In a round to the left each symbol is ``held`` for one token, so that

@@ -342,8 +342,8 @@ def _shown(value: Affine, one: int) -> str:
 def macro_steps(two: TwoStacks) -> int:
     """Check that the rules of two stacks make the steps of the Turing machine; return how many were followed.
 
-    From each state and symbol, for every symbol on the stack that is read, or none, and any top of the other: as the
-    rules see nothing but tops, these are all.
+    Every state and symbol is followed, with every symbol or none on the stack that is read, and any top on the other.
+    There are no other cases, as the rules see only the tops.
 
     >>> import turing
     >>> macro_steps(TwoStacks(turing.zoo["bb2"]))

@@ -107,12 +107,12 @@ class StackNetwork(nn.Module):
         return [((label,), rule) for label, rule in self.inputs.items()]
 
     def tolerance_after(self, steps: int, deepest: int | Any) -> Fraction:
-        """By how much the number of a stack may be off after so many steps with stacks of that depth at most: by
-        nothing, unless floats round in this base.
+        """By how much the number of a stack may be off after so many ``steps`` with stacks at most ``deepest`` deep: by
+        0, unless floats round in this base.
 
-        Each step may add three errors of 2^−P in floats of P bits: two roundings of a push, one of a pop. Each pop
-        multiplies what is there by B, up to B^depth for a stack that is emptied, and twice more for pops of what is
-        left of it.
+        In floats of P bits a step adds up to three errors of 2^−P, two from a push and one from a pop. Each pop
+        multiplies the error by B: once for each symbol of a stack that is emptied, and twice more if what is left of it
+        is popped.
 
         Chapter: :doc:`/book/real-time`.
         """
@@ -182,7 +182,7 @@ class StackNetwork(nn.Module):
         return torch.as_tensor(column, dtype=like.dtype, device=like.device)
 
     def detector(self, k: int, levels: tuple[int, ...]) -> int:
-        """The place of the detector of version 1 for a class of steps and what the stacks begin with."""
+        """In version 1, the place of the detector for a class of steps and the levels of the stacks."""
         place = k
         for level in levels:
             place = 3 * place + level
@@ -208,7 +208,7 @@ class StackNetwork(nn.Module):
             x = self.reduced(x)
 
     def reduced(self, x: Any) -> Any:
-        """A column over the least power of the base; a tensor stays as it is."""
+        """An exact column over the least power of the base that it needs; a tensor stays as it is."""
         return x.reduced(self.code.base) if isinstance(x, Exact) else x
 
     def read(self, vectors: Vectors) -> StackReading:
@@ -238,7 +238,7 @@ class StackNetwork(nn.Module):
         return fired[0] if fired else None
 
     def why(self) -> str:
-        """For an error about a number: what must have happened, and what to do."""
+        """For the message of an error about a number: what must have happened, and what to do."""
         if self.arithmetic == "exact":
             return "The numerators are not those of this machine any more. Build the network again."
         return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
@@ -280,8 +280,8 @@ class StackNetwork(nn.Module):
         return tuple(tuple(self.machine.symbols[bit] for bit in self.code.decode(value)) for value in values)
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[StackConfiguration]:
-        """Run the network, and yield the configurations that its columns stand for. Every stack is decoded at every
-        step; a run decodes the last ones only.
+        """Run the network, and yield the :class:`~turing.stack_machine.StackConfiguration` that each column stands for.
+        Every stack is decoded at every step; :meth:`run` decodes only the last ones.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -304,7 +304,7 @@ class StackNetwork(nn.Module):
                 return
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
-        """Run the network, and say how it ended.
+        """Run the network on these stacks; return a :class:`~turing.stack_machine.StackRun`.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -341,8 +341,8 @@ class StackNetwork(nn.Module):
 class Guard:
     """Repeats on stacks of symbols what a run reads off its own vectors, and raises before the first wrong answer.
 
-    A step that makes a stack deeper than the arithmetic can hold is refused, and so is one that takes something else
-    for the top of a stack, or that finds no rule where the machine has one. ``step`` is the number that errors name.
+    It refuses a step that makes a stack deeper than the arithmetic can hold, that misreads the top of a stack, or that
+    finds no rule where the machine has one. ``step`` is the number that errors name.
 
     Chapter: :doc:`/book/ss95`.
     """

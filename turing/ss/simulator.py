@@ -38,7 +38,8 @@ class Description:
 
 
 class Simulator(StackNetwork):
-    """The network of a described stack machine, which prints what it does. The arithmetic is that of the paper.
+    """The network of a described stack machine, as in the paper's listing and with its arithmetic, which prints what it
+    does.
 
     >>> Simulator(Description(), version=4).simulate("()", T=12)
     I  () | –
@@ -58,7 +59,7 @@ class Simulator(StackNetwork):
         super().__init__(description.machine, version, arithmetic=arithmetic, **options)
 
     def simulate(self, word: Iterable[str], T: int) -> str | None:
-        """Run on a word, which is on stack 0, and print each step. The terminal state, or None if there is none.
+        """Run on a word, which is on stack 0, and print each step; return the terminal state, or None.
 
         Chapter: :doc:`/book/ss95`.
         """

@@ -49,7 +49,7 @@ def direction(network: Construction, seed: int, module: str | None = None) -> Di
 
 @torch.no_grad()
 def along(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float) -> float:
-    """The loss at ``size`` times a direction; the network is the same afterwards.
+    """The loss after a step of ``size`` along a direction; the network is the same afterwards.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -89,7 +89,7 @@ def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, siz
 
 @torch.no_grad()
 def kinks(network: Construction, run: Callable[[], object]) -> tuple[int, int]:
-    """Of the ReLUs of a network in some runs, how many stand exactly at 0 before the ReLU, and how many there are.
+    """How many ReLUs of a network have an input of exactly 0 in some runs, and how many there are.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

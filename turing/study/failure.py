@@ -40,11 +40,11 @@ class Failure(NamedTuple):
 def first_failure(
     network: Construction, words: Iterable[Iterable[str]], tolerance: float | None = None, max_steps: int | None = None
 ) -> list[Failure | None]:
-    """For each word where the network leaves its machine first, or None if it does not.
+    """For each word a :class:`Failure`, where the network first leaves its machine, or None if it does not.
 
-    Without a ``tolerance`` a step fails when its column, every number of it rounded to 0 or 1, says another state,
-    symbol, move or position than the machine; named is the first number in that step that is off by more than ½. With
-    one, a step fails when any number inside is off by more than that.
+    Without a ``tolerance``, a step fails when its column, with every number rounded to 0 or 1, says another state,
+    symbol, move or position than the machine; the failure names the first number in that step that is off by more than
+    ½. With one, a step fails when any number inside is off by more than that.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100, adder="lookahead")
@@ -68,7 +68,8 @@ def first_failures(
     tolerance: float | None = None,
     max_steps: int | None = None,
 ) -> list[list[Failure | None]]:
-    """:func:`first_failure` of many copies at once: each parameter is a tensor ``(copies, …)``. A list for each copy.
+    """:func:`first_failure` of many copies at once: each parameter is a tensor ``(copies, …)``. Returns a list for
+    each.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

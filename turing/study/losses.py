@@ -37,7 +37,7 @@ class Lesson(NamedTuple):
 
 
 def lesson(network: Construction, words: Iterable[Iterable[str]], max_steps: int | None = None) -> Lesson:
-    """The columns of words, from the machine's trace and without weights.
+    """The columns of words as a :class:`Lesson`, from the machine's trace and without weights.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -60,7 +60,7 @@ def lesson(network: Construction, words: Iterable[Iterable[str]], max_steps: int
 
 
 def forced(network: Construction, given: Lesson) -> Tensor:
-    """What leaves the network where every column that goes in is the machine's: teacher forcing. ``(words, t, w)``.
+    """What leaves the network where every column that goes in is the machine's (teacher forcing): ``(words, t, w)``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -68,7 +68,7 @@ def forced(network: Construction, given: Lesson) -> Tensor:
 
 
 def rolled(network: Construction, given: Lesson) -> Tensor:
-    """What leaves the network where each column comes from the one before: a roll-out, differentiable.
+    """What leaves the network where each column comes from the one before: a differentiable roll-out.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -80,7 +80,7 @@ def rolled(network: Construction, given: Lesson) -> Tensor:
 
 
 def squares(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """By slice, the squared error of a column, on average over the steps of all words.
+    """The squared error of a column by slice, averaged over the steps of all words.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -89,7 +89,7 @@ def squares(network: Construction, found: Tensor, given: Lesson) -> dict[str, Te
 
 
 def cross_entropy(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """By slice, the cross-entropy: of a softmax for states and symbols, of a logistic function of x − ½ for bits.
+    """The cross-entropy by slice: of a softmax for states and symbols, of a logistic function of x − ½ for bits.
 
     The numbers themselves are the logits, so even the exact network has a loss above 0.
 

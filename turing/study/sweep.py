@@ -27,7 +27,7 @@ COLUMNS = ("perturbation", "level", "seed", "word", "steps", "step", "module", "
 
 
 def perturbed(network: Construction, perturbation: Perturbation, level: Any, seeds: Sequence[int]) -> dict[str, Tensor]:
-    """The parameters of a network with a perturbation, stacked: a tensor ``(seeds, …)`` for each name.
+    """The parameters of a network, perturbed with each seed and stacked: a tensor ``(seeds, …)`` for each name.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -47,11 +47,13 @@ def sweep(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> list[Row]:
-    """A row for each level, seed and word: the first step that fails, its module and place; None where none fails.
+    """Perturb a network at each level with each seed, run it on each word, and return a row for each: the first step
+    that fails, with its module and place, or None.
 
-    ``tolerance`` is that of :func:`turing.study.first_failure`. With a ``path`` rows are written there as they come,
-    and a sweep that is started again does only what is missing. ``executor``, any of ``concurrent.futures`` or of a
-    scheduler that has the same interface, gets the levels as tasks. ``progress`` shows a bar; by default on a terminal.
+    Each perturbation, such as :class:`Gaussian`, says what a ``level`` is. ``tolerance`` is that of
+    :func:`turing.study.first_failure`. With a ``path``, rows are written there as they come, and a sweep that is
+    started again does only what is missing. ``executor``, one of ``concurrent.futures`` or of a scheduler with the same
+    interface, gets the levels as tasks. ``progress`` shows a bar; by default on a terminal.
 
     >>> import turing
     >>> from turing.study import Gaussian
@@ -120,7 +122,7 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def read_table(path: str | Path) -> list[Row]:
-    """The rows of a table, in comma-separated values: numbers as numbers, and None where nothing stands.
+    """The rows of a table of comma-separated values: numbers as numbers, and None for an empty entry.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -140,7 +142,7 @@ def _value(text: str) -> Any:
 
 
 def write_table(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows, as :func:`read_table` reads them; a table that is half written is never seen.
+    """Write rows, as :func:`read_table` reads them; the file is replaced once the new one is complete.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -31,8 +31,9 @@ def train(
 ) -> list[Any]:
     """Change all parameters along the gradient of a loss, in place, and return what ``note(step, loss)`` gave.
 
-    ``note`` is called before the first step, then every so many, and after the last one. A ``penalty`` is added to what
-    is differentiated, and not to the loss that is noted. There is no randomness: on one CPU thread a run repeats.
+    ``note`` is called before the first step, every ``every`` steps, and after the last one. A ``penalty`` is added to
+    what is differentiated, but not to the loss that is noted. There is no randomness: on one CPU thread, the same call
+    gives the same numbers.
 
     >>> import turing
     >>> from turing.study import forced, lesson, squares
@@ -77,7 +78,8 @@ class Change(NamedTuple):
 
 
 def difference(network: Construction, built: Construction, most: int = 10) -> list[Change]:
-    """What is different between a network and the one that was built, the greatest changes first.
+    """The numbers that differ between a network and the one that was ``built``, up to ``most``, the greatest
+    :class:`Change` first.
 
     A bias has ``"1"`` as its column.
 

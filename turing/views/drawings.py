@@ -33,9 +33,9 @@ KINDS = {"none": "no ReLU", "relu": "", "clamp": "σ"}
 def draw(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Picture:
     """Draw the weights of each layer: a row for each place written, a column for each place read, the bias last.
 
-    A filled square is positive, a hollow one negative; its area is the magnitude, and zero is nothing. Its colour is
-    that of the slice it writes to. Where a layer is large, only slices are named; each square has its own tooltip,
-    and in the book's pages it answers to a pointer and to keys. A head of attention is drawn as its four maps. A
+    A filled square is positive and a hollow one negative; its area is the magnitude, so that 0 shows nothing. Its
+    colour is that of the slice it writes to. Where a layer is large, only slices are named; each square has its own
+    tooltip, and in the book's pages it answers to a pointer and to keys. An attention head is drawn as its four maps. A
     compiled network is drawn module by module; there, the largest number of each module fills a cell.
 
     >>> from turing.gates import AND

@@ -28,7 +28,7 @@ LONGEST, LONGEST_ALONE = 56, 90  # characters of a sum with a name beside it and
 class Line(NamedTuple):
     """One row of a layer: the place that it writes, the value, the name of its gate, and its function of the inputs.
 
-    The last two are empty where there is no name; so is the last one in a first layer, where the gate says it.
+    The last two are empty where there is no name, and the last one in the first layer, where the gate says it.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -76,11 +76,11 @@ class Equations:
 def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Equations:
     """The equations of a network, layer by layer. Rows that only pass their own place on are left out.
 
-    A row is named as a gate if it is one on places that are 0 or 1. If it gives 0 or 0.5, it has that factor, as in
-    0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names
-    what a place is of the network's inputs, where that has a name and depends on ten of them at most.
+    A row that computes a gate of bits has the gate's name; one that gives 0 or 0.5 has it with that factor, as in
+    0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names each
+    place as a function of the network's inputs, if that has a name and depends on at most ten of them.
 
-    A head of attention is described as the look-up that its numbers are, and a compiled network module by module. In a
+    An attention head is described as the look-up that its numbers make, and a compiled network module by module. In a
     row of cells, ``left st[A]`` is st[A] of the left neighbour.
 
     >>> from turing.gates import AND, NOR, XOR, embed

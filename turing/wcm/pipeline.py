@@ -38,7 +38,7 @@ __all__ = [
 
 
 def claim(module: nn.Module) -> str:
-    """The claim or lemma of Wei, Chen and Ma that a module stands for, or nothing.
+    """The claim or lemma of Wei, Chen and Ma that a module stands for, or an empty text.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8)
@@ -53,8 +53,7 @@ def claim(module: nn.Module) -> str:
 class PreprocessForAdder(Layer):
     """Lemma C.2: copies pos2 to pos3 and appends the addend.
 
-    That is 0…01 for R, 1…11 for L and 0 for a stay.
-    Shapes: ``(…, w)`` to ``(…, w + L)``.
+    The addend is 0…01 for R, 1…11 for L and 0 for a stay. Shapes: ``(…, w)`` to ``(…, w + L)``.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -138,8 +137,8 @@ class GetLastWrittenSymbol(Lookup):
 class GetInitialSymbol(Lookup):
     """Lemma C.7: scr2 becomes the symbol of the word on the new position; it stays 0 off the word.
 
-    The one cross-attention: its keys and values come from the word. Rows without a symbol are padding of a batch,
-    and their keys fit nothing.
+    The one cross-attention: its keys and values come from the word. Rows without a symbol are the padding of a batch,
+    and their keys fit no query.
 
     Chapter: :doc:`/book/wcm21`.
     """

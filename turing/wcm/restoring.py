@@ -1,7 +1,7 @@
 """What keeps bits bits: a restoring layer, before the heads and after a column, or reading and encoding anew.
 
-Both pull numbers that are nearly bits back to bits, so that errors of one step do not grow in the next one. Their
-weights are weights like all others, and noise falls on them too.
+Both pull numbers that are nearly bits back to bits, so that errors of one step do not grow in the next one. Noise falls
+on their weights too.
 
 Chapter: :doc:`/book/break-restore-train`.
 """

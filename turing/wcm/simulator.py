@@ -57,7 +57,7 @@ class Description:
 
 
 class Simulator(WCM21):
-    """The WCM21 transformer of a described machine, which prints what it does.
+    """The WCM21 transformer of a described machine, as in the paper's listing, which prints what it does.
 
     >>> Simulator(Description(), T=100).simulate("B)E")
     I  [B])E
@@ -75,7 +75,7 @@ class Simulator(WCM21):
         super().__init__(description.machine, T, **options)
 
     def simulate(self, word: Iterable[str], max_steps: int | None = None) -> str | None:
-        """Run on a word and print each step as in Figure 1 of the paper. The terminal state, or None if there is none.
+        """Run on a word and print each step as in Figure 1 of the paper; return the terminal state, or None.
 
         Chapter: :doc:`/book/wcm21`.
         """

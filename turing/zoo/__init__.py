@@ -105,7 +105,7 @@ class Entry:
 
 
 class Zoo(Mapping[str, TuringMachine]):
-    """The machines of the zoo by name. Each is read when it is first used.
+    """The machines of the zoo by name, each read when it is first used; ``list(turing.zoo)`` has the names.
 
     >>> import turing
     >>> turing.zoo["bb4"].run().steps
@@ -138,7 +138,7 @@ class Zoo(Mapping[str, TuringMachine]):
         return _load(key)
 
     def entry_of(self, machine: TuringMachine) -> Entry | None:
-        """The entry whose machine equals this one, if there is one.
+        """The entry whose machine equals this one; None if there is none.
 
         Chapter: :doc:`/book/machines`.
         """
