@@ -394,6 +394,25 @@ def test_a_network_that_cannot_go_on_with_others_is_left_out():
     assert alone.planes is None
 
 
+@pytest.mark.parametrize("place", [0, 4, 10])
+def test_a_network_that_fits_by_itself_and_not_with_others_is_left_out(place):
+    """It never writes a blank, so a wrong weight on the written blank counts only in the company of some that do. One
+    or two that were tried together with it may be left out too."""
+    draw = Random(2)
+    networks = [compiled(machine_of_shape(draw, 3, 2), 60) for _ in range(10)]
+    rules = {(q, a): (p, "1", 1) for q, p in zip("ABC", "BCA", strict=True) for a in "01"}
+    odd = compiled(TuringMachine(rules, "A", (), "0"), 60)
+    with torch.no_grad():
+        odd.pipeline["assemble"].weight[odd.layout.sym2["0"], odd.layout_of("choose").sym2["0"]] = -2
+    networks.insert(place, odd)
+    programs = [Program(net) for net in networks]
+    (queue,) = queues(Job(k, program, "", 60) for k, program in enumerate(programs))
+    assert queue.planes is not None
+    assert programs[place] not in queue.numbers
+    assert len(queue.numbers) >= 8
+    assert Queue([Job(0, programs[place], "", 60)]).planes is not None
+
+
 @slow
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_runs_of_300_machines_side_by_side_and_of_changed_networks_among_them_are_the_same(seed):
@@ -418,7 +437,7 @@ def test_runs_of_100_machines_and_100_networks_with_changed_weights_are_the_same
     machines, networks = machines_together(25, seed), changed_together(25, seed)
     print(machines, networks)
     assert machines["steps"] >= 25_000
-    assert networks["together"] >= 8
+    assert networks["together"] >= 7
 
 
 def test_long_runs_of_a_batch_end_as_the_machine_does():

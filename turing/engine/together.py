@@ -181,8 +181,8 @@ class Queue:
 
     @cached_property
     def planes(self) -> Planes | None:
-        """The code for many tapes at once, unless the weights have none. A network that has none by itself is left out
-        if that is what it takes.
+        """The code for many tapes at once, unless the weights have none. A network that has none by itself, or none
+        with the others, is left out if that is what it takes.
         """
         from turing.engine.planes import Planes, TooLong
 
@@ -196,11 +196,18 @@ class Queue:
             except Unfit:
                 return None
 
+        def agreeing(programs: list[Program]) -> list[Program]:
+            if not programs or made(programs):
+                return programs
+            if len(programs) == 1:
+                return []
+            half = len(programs) // 2
+            fewer, more = sorted((agreeing(programs[:half]), agreeing(programs[half:])), key=len)
+            return more + fewer if fewer and made(more + fewer) else more
+
         try:
-            found = made(self.programs)
-            if found is None and len(self.programs) > 1:
-                self.programs = [program for program in self.programs if made([program])]
-                found = made(self.programs) if self.programs else None
+            self.programs = agreeing(self.programs)
+            found = made(self.programs) if self.programs else None
         except TooLong:
             return None
         self.numbers = {program: k for k, program in enumerate(self.programs)}
