@@ -458,6 +458,7 @@ def test_functions_and_networks_are_judged_over_the_line(tmp_path):
     kinds = {
         "hard-attention": ["first_visit"], "wcm21": ["changed_rule", "enough_bits"],
         "cantor-stacks": ["gentle_top"], "ss95": ["as_many"], "real-time": ["every_third"], "how-fast": ["keep_sums"],
+        "reading-back": ["lines", "disguised_by_hand"],
     }  # fmt: skip
     answers = [solutions(chapter)[name] for chapter, names in kinds.items() for name in names]
     names = [name for chapter in kinds.values() for name in chapter]

@@ -33,6 +33,7 @@ MAX_BYTES = 50_000_000  # of one message
 BARE = "turing.decompiler.tensors"  # of a network without names, which are named tuples:
 BARE_KINDS = ("Bare", "Map", "Head", "Convolved", "Choice")
 STACK_MACHINES = (StackMachine, _CompleteStackMachine)  # another subclass may run differently
+GROUPS = (tuple, set, frozenset)
 _asked_for: dict[str, object] = {}  # by name: what was judged last
 
 
@@ -105,9 +106,11 @@ class Line:
             return thing
         if type(thing).__module__ == BARE and type(thing).__name__ in BARE_KINDS:
             return {"bare": [type(thing).__name__, [self.pack(part) for part in thing]]}
-        if isinstance(thing, (list, tuple, set)):
-            parts = [self.pack(part) for part in thing]
-            return parts if isinstance(thing, list) else {"tuple" if isinstance(thing, tuple) else "set": parts}
+        if isinstance(thing, list):
+            return [self.pack(part) for part in thing]
+        for kind in GROUPS:
+            if isinstance(thing, kind):
+                return {kind.__name__: [self.pack(part) for part in thing]}
         if isinstance(thing, Rational):
             return {"fraction": [int(thing.numerator), int(thing.denominator)]}
         if isinstance(thing, Real):
@@ -159,10 +162,9 @@ class Line:
             return value
         ((kind, content),) = value.items()
         match kind, content:
-            case "tuple", [*parts]:
-                return tuple(map(self.unpack, parts))
-            case "set", [*parts]:
-                return set(map(self.unpack, parts))
+            case ("tuple" | "set" | "frozenset"), [*parts]:
+                (group,) = (group for group in GROUPS if group.__name__ == kind)
+                return group(map(self.unpack, parts))
             case "dictionary", [*pairs]:
                 return {self.unpack(key): self.unpack(value) for key, value in pairs}
             case "bare", [str(name), [*parts]]:
