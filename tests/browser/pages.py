@@ -61,6 +61,9 @@ PRUNE = """() => {
 # No rule that is on needs a style sheet or a sound fetched a second time. Only colours change with the theme.
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 COLOURS = ["color-contrast", "link-in-text-block"]
+# A rule that takes long to choose from thousands of formulas, and can only find fault with words like these.
+SPACING = "avoid-inline-spacing"
+SPACED = "document.querySelector('[style*=spacing i], [style*=line-height i]') !== null"
 EVERYTHING = "violations => violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)])"
 
 
@@ -77,7 +80,8 @@ def axe(page, what=EVERYTHING, own=None, each=1):
         return page.evaluate(code, [part, OPTIONS | options, own])
 
     page.evaluate(JUDGED, each)
-    found = run("light", "html", rules={rule: {"enabled": False} for rule in COLOURS})
+    rules = {rule: {"enabled": False} for rule in COLOURS} | {SPACING: {"enabled": page.evaluate(SPACED)}}
+    found = run("light", "html", rules=rules)
     if each == 1:
         page.evaluate(PRUNE)
     return found + [more for theme in ("light", "dark") for more in run(theme, "[data-judged]", runOnly=COLOURS)]

@@ -194,8 +194,9 @@ MOVING = """() => [...document.querySelectorAll(".turing-widget, .turing-widget 
   const {transitionDuration, animationName} = getComputedStyle(e);
   return transitionDuration !== "0s" || animationName !== "none";
 }).length + document.getAnimations().length"""
-# No worker is still asked for a proof: its answer would change what is compared.
-PROVED = "[...document.querySelectorAll('[data-proof]')].every(e => !['', 'asked'].includes(e.dataset.proof))"
+# No worker is still asked for a proof, and nothing waits to be computed: the answer would change what is compared.
+SETTLED = """[...document.querySelectorAll('[data-proof]')].every(e => !['', 'asked'].includes(e.dataset.proof))
+  && !document.querySelector("[data-state=busy]")"""
 INK = {"light": "rgb(27, 31, 39)", "dark": "rgb(242, 240, 234)"}
 
 
@@ -205,7 +206,7 @@ def test_of_two_from_a_server_one_is_used_nothing_moves_for_who_asked_for_that_a
 ):
     page = open_page(*every_form(name)[:1] * 2, address=address, reduced_motion="reduce")
     other = page.locator(WIDGET).nth(1)
-    page.wait_for_function(PROVED)
+    page.wait_for_function(SETTLED)
     before = other.evaluate("root => root.outerHTML")
     root = used(page, name)
     assert root.evaluate("root => root.outerHTML") != before

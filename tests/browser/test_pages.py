@@ -259,7 +259,7 @@ def fits(page):
     """Nothing is outside of phones, tablets and desktops; what is wider fades out where it goes on, no formula is torn
     from its comma, and a desktop has room for 120 characters of code."""
     page.evaluate(UNFOLD)
-    for width in (1440, 1200, 768, 390, 360):
+    for width in (1200, 1440, 768, 390, 360):  # the first is how it was opened, from the file system
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         sideways, stick_out = page.evaluate(OUTSIDE)
