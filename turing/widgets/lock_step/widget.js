@@ -46,7 +46,7 @@ export default {
     });
     const past = createPast();
     const left = h("div", { class: "past" }, caption("the transformer’s past: one token a step"), past.node);
-    const right = h("div", { class: "matrix" }, caption("the weights: a column is a rule", "; click a square to break it"),
+    const right = h("div", { class: "matrix" }, caption("the weights: a column is a rule"),
       matrix.node, h("div", { class: "under" }, about, back));
     const root = widget("lock-step", "A Turing machine and its transformer in lock step", { tabindex: 0, style: `--rows: ${block.rows.length}` },
       ...(task ? [h("p", { class: "task" }, task)] : []),
