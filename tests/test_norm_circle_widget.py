@@ -32,13 +32,13 @@ def test_the_plain_text_says_what_it_is():
 
 def test_the_fallback_shows_the_best_keys_of_the_step():
     shown = NormCircle("B()E", step=5).fallback()
-    assert "At step 5 the head is on cell 2." in shown
+    assert "At step 5 the tape head is on cell 2." in shown
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", shown)
     assert rows[0][:2] == ("4", "2")
     assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
     assert len(rows) == 5
-    assert "At step 9 the head is on cell" in NormCircle("B()E", step=80).fallback()
-    assert "At step 1 the head is on cell 0." in NormCircle("").fallback()
+    assert "At step 9 the tape head is on cell" in NormCircle("B()E", step=80).fallback()
+    assert "At step 1 the tape head is on cell 0." in NormCircle("").fallback()
 
 
 def test_a_kernel_can_set_what_the_reader_sets():

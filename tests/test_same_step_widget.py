@@ -54,7 +54,7 @@ def test_machines_of_one_s_own_can_be_shown_and_a_run_is_cut():
 
 def test_the_fallback_says_where_the_cell_is_kept():
     shown = SameStep("balanced_parentheses", 4).fallback()
-    assert "After step 4 the state is R, and the head is on cell 2, which holds *." in shown
+    assert "After step 4 the state is R, and the tape head is on cell 2, which holds *." in shown
     assert "<tr><td>wcm21</td><td>4</td><td>last 2</td></tr>" in shown
     assert "<tr><td>conv</td><td>4</td><td>cells 2</td></tr>" in shown
     assert "nowhere: new, and blank" in SameStep("bb3").fallback()

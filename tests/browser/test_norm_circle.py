@@ -52,7 +52,7 @@ def test_the_numbers_are_those_of_the_network_in_python(open_page, arithmetic):
                 scores = head.scores(state.vectors["word"].reshape(1, -1), keys).flatten().double().tolist()
             shown = seen(page)
             assert shown["step"] == str(step)
-            assert f"the head is on cell {cells[step - 1]}." in shown["says"].replace("−", "-")
+            assert f"the tape head is on cell {cells[step - 1]}." in shown["says"].replace("−", "-")
             (best,) = shown["fetched"]
             assert best == max(range(step), key=lambda j: scores[j]) + 1
             for column, _, _, _, _, below in shown["rows"]:

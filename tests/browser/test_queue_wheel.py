@@ -71,14 +71,14 @@ def test_the_wheel_of_b_pair_e_goes_round(open_page):
         press(page, "Step")
     shown = seen(page)
     assert shown["says"] == (
-        "In state R the head reads ) on cell 2. The rule writes * and goes left. ⊥ marks where the round begins, and * "
-        "is held."
+        "In state R the tape head reads ) on cell 2. The rule writes * and goes left. ⊥ marks where the round begins, "
+        "and * is held."
     )
     assert (shown["cells"], shown["marks"], shown["head"]) == (list("B(⊥EEE"), 1, 3)
     for _ in range(5):
         press(page, "Step")
     shown = seen(page)
-    assert shown["says"].endswith("the round is over after 6 tokens. Under the head is what is held, (.")
+    assert shown["says"].endswith("the round is over after 6 tokens. Under the tape head is what is held, (.")
     assert shown["cells"] == list("EB⊥*EE")
     assert shown["numbers"] == ["5", "0", "", "2", "3", "4"]
     assert shown["cost"] == "2 to the right + 1 × 6 in rounds = 8 tokens"

@@ -81,7 +81,7 @@ def test_what_is_lit_holds_the_symbol_under_the_head(open_page):
     machine, page = turing.zoo["balanced_parentheses"], open_page(SameStep("balanced_parentheses"))
     for now in machine.trace("B()E"):
         head = page.locator(".head").first.inner_text().replace("−", "-")
-        assert f"the head is on cell {now.head}, which holds {now.symbol}." in head
+        assert f"the tape head is on cell {now.head}, which holds {now.symbol}." in head
         for name in ("wcm21", "perez21", "merrill24", "liwang25", "conv"):
             row = seen(page)[name]
             (lit,) = [item for items in row["groups"].values() for item in items if item["lit"]]

@@ -14,17 +14,17 @@ __all__ = ["labels_of"]
 OVER = {"causal": "columns", "strict": "earlier columns", "cross": "word", "offset": "one column", "window": "window"}
 SLICES = {
     "st": "state, one-hot",
-    "sym1": "symbol under the head, one-hot",
+    "sym1": "symbol under the tape head, one-hot",
     "sym2": "symbol that the last step wrote, one-hot",
     "pos1": "bits of the step's number",
-    "pos2": "bits of the head's position; of the new one in the next column",
+    "pos2": "bits of the tape head's position; of the new one in the next column",
     "pos3": "bits of the new position",
     "scr1": "symbol last written on the new position, one-hot; what step 0 wrote, if none was",
     "scr2": "symbol of the word on the new position, one-hot",
     "scr3": "bits of the last step on the new position",
     "scr4": "flags: visited, on the word, blank; while the ripple adders work, the first of them is their carry",
     "scr5": "direction of the move: R, L",
-    "add": "bits of the addend that moves the head",
+    "add": "bits of the addend that moves the tape head",
     "det": "detectors: of a state and a symbol, or in ss95-realtime of a class of steps and tops",
     "carry": "a carry comes to this bit",
     "borrow": "a borrow comes to this bit",
@@ -40,7 +40,7 @@ SLICES = {
     "push1": "the stack with the second symbol pushed, if that is what the rule does",
     "pop": "the stack with its top taken off, if that is what the rule does",
     "compared": "a bit of the query against a bit of the key; null is the constant by which the null key scores",
-    "fetched": "what the head fetches",
+    "fetched": "what the attention head fetches",
     "neighbour": "how far to the right a neighbouring cell is",
 }
 

@@ -48,7 +48,7 @@ class Wrong(Exception):
 
 
 def exercises(chapter: str) -> dict[str, Callable[[object], str]]:
-    """The judges of a chapter's exercises, by the name of the exercise.
+    """The judges of a chapter's exercises, a dictionary by the name of the exercise.
 
     Chapter: :doc:`/book/machines`.
     """

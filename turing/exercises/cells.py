@@ -162,7 +162,7 @@ class Line:
             return value
         ((kind, content),) = value.items()
         match kind, content:
-            case ("tuple" | "set" | "frozenset"), [*parts]:
+            case (("tuple" | "set" | "frozenset"), [*parts]):
                 (group,) = (group for group in GROUPS if group.__name__ == kind)
                 return group(map(self.unpack, parts))
             case "dictionary", [*pairs]:

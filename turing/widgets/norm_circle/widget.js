@@ -71,7 +71,7 @@ function createTable() {
 
 function describe({ state, cell, keys, winners }, right, arithmetic, step) {
   const here = keys.filter((key) => key.cell === cell), won = keys[winners[0]], says = [];
-  says.push(`Step ${step}: state ${state}, the head is on cell ${signed(cell)}.`);
+  says.push(`Step ${step}: state ${state}, the tape head is on cell ${signed(cell)}.`);
   if (winners.length > 1)
     says.push(`${winners.length} columns tie in ${arithmetic}: ${listed(winners.slice(0, 4).map((j) => [`${j + 1}`])).join("")}` +
       `${winners.length > 4 ? " …" : ""}. Exact arithmetic has one best key, column ${right.column}.`);

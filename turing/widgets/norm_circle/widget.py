@@ -100,7 +100,7 @@ class NormCircle(Widget):
         order = sorted(range(len(scores)), key=lambda j: float(scores[j]), reverse=True)[:BEST]
         rows = [(j + 1, places[j], f"{float(1 - scores[j]):.3g}") for j in order]
         return (
-            f"<p>At step {step} the head is on cell {cells[step - 1]}. The column whose score is nearest to 1 is "
+            f"<p>At step {step} the tape head is on cell {cells[step - 1]}. The column whose score is nearest to 1 is "
             f"fetched.</p>\n{table(('column', 'wrote on cell', '1 − score'), rows)}"
             "<p>With scripts on, the page lets you walk through the run in exact arithmetic, float64 and float32.</p>"
         )

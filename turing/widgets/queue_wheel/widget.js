@@ -58,20 +58,20 @@ function createWheel() {
       write(doing, { run: "", left: "a round to the left", stay: "a round for a stay" }[newest.mode]);
       write(holding, newest.held === null ? "" : `holds ${short(shown(newest.held), 6)}`);
       const said = range(window).map((k) => symbolOf(sequence[t + k])).join(" ");
-      root.setAttribute("aria-label", `A wheel of ${count(window, "cell")}, from the oldest on: ${said}. The head is on the oldest.`);
+      root.setAttribute("aria-label", `A wheel of ${count(window, "cell")}, from the oldest on: ${said}. The tape head is on the oldest.`);
     },
   };
 }
 
 /** What the last token did, in words. */
 function describe({ passes, status, machine, window, steps, lo, hi }, t, entry) {
-  if (!t) return `The word stands in the window, with blanks after it. The head is on the oldest token, in state ${machine.initial}.`;
+  if (!t) return `The word stands in the window, with blanks after it. The tape head is on the oldest token, in state ${machine.initial}.`;
   const { said, newest, oldest, acts, head, ends } = passes[t - 1], says = [], isLast = t === passes.length;
   const symbol = newest.mode === "left" ? newest.held : oldest.symbol, found = shown(symbol ?? "⊥");
   if (said.state === null)
     return `There is no rule for state ${newest.state} and ${found}. The network says ∅, and the machine has jammed.`;
   if (acts) {
-    says.push(`In state ${newest.state} the head reads ${found} on cell ${signed(head)}.`);
+    says.push(`In state ${newest.state} the tape head reads ${found} on cell ${signed(head)}.`);
     if (said.mode === "run") says.push(`The rule writes ${shown(said.symbol)} and goes right: one token.`);
     else if (said.mode === "left")
       says.push(`The rule writes ${shown(said.held)} and goes left. ⊥ marks where the round begins, and ${shown(said.held)} is held.`);
@@ -81,7 +81,7 @@ function describe({ passes, status, machine, window, steps, lo, hi }, t, entry) 
   else says.push(`${shown(said.symbol)} is copied: the round goes on.`);
   if (ends && said.mode !== "run")
     says.push(`The mark has come round: the round is over after ${count(window, "token")}.` +
-      (said.mode === "left" ? ` Under the head is what is held, ${shown(said.held)}.` : ""));
+      (said.mode === "left" ? ` Under the tape head is what is held, ${shown(said.held)}.` : ""));
   if (isLast && status === "halted") says.push(`The machine halts after ${count(steps, "step")}${verdictOf(said.state, entry)}.`);
   if (isLast && status === "full")
     says.push(`This was step ${steps}, and a wheel of ${count(window, "cell")} has no room for the cells ${signed(lo)} to ` +

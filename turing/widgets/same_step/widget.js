@@ -89,7 +89,7 @@ export default {
       view.step = step;
       machines.show((name) => name === run.name);
       transport.show();
-      write(head, `After step ${step} of ${run.trace.length - 1}: state ${state}, the head is on cell ${signed(at)}, which holds ${shown(symbol)}.`);
+      write(head, `After step ${step} of ${run.trace.length - 1}: state ${state}, the tape head is on cell ${signed(at)}, which holds ${shown(symbol)}.`);
       tape.show((cell) => symbols.get(cell) ?? run.blank, { lo, hi }, { head: at, state, read: symbol }, fresh ? { centre: at } : {});
       shownRows.forEach((row, k) => steps[k] && row.show(steps[k][step]));
       Object.assign(root.dataset, { step, machine: run.name });

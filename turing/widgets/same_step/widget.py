@@ -89,7 +89,7 @@ class SameStep(Widget):
                 passes, where = "–", each["refused"]
             rows.append((each["construction"], passes, where))
         return (
-            f"<p>After step {self.step} the state is {escape(state)}, and the head is on cell {head}, which holds "
+            f"<p>After step {self.step} the state is {escape(state)}, and the tape head is on cell {head}, which holds "
             f"{escape(symbol)}.</p>\n{table(('construction', 'passes', 'where it keeps that cell'), rows)}"
             "<p>With scripts on, the page runs the networks and shows their memories.</p>"
         )
