@@ -57,7 +57,7 @@ def _over_sum(e: Tensor, values: Tensor) -> Tensor:
 def literal(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
     """The average as the paper writes it, softmax(κ scores) @ values: if c keys tie, each 1/c is rounded before adding.
 
-    The result depends on the order in which the matrix product adds, which is up to torch and the hardware.
+    The result depends on the order in which torch and the hardware add.
 
     >>> literal(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0000001192092896
@@ -75,7 +75,7 @@ AVERAGES = {"ratio": ratio, "literal": literal}
 
 
 def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
-    """The least integer κ at which a key that scores ``gap`` less than the best gets a weight of exactly 0.
+    """The least integer κ at which a key that scores ``gap`` (½) less than the best gets a weight of exactly 0.
 
     >>> least_kappa(torch.float32), least_kappa(torch.float64), least_kappa(torch.bfloat16)
     (208, 1491, 186)
@@ -261,7 +261,7 @@ class Attention(nn.Module):
         return [-abs(score) for score in scores] if self.score == "-abs" else scores
 
     def describe(self, name: str) -> list[ir.Attention]:
-        """This head for :mod:`turing.ir`."""
+        """This head as :mod:`turing.ir` reads it."""
         at, over = f"{name}." if name else "", getattr(self.query, "denominator", 1)
         maps = [ir.described(f"{at}{part}", getattr(self, part)) for part in ("query", "key", "value", "write")]
         more = [

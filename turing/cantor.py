@@ -201,7 +201,7 @@ class Cantor:
         return digits[::-1]
 
     def full(self, depth: int | str) -> str:
-        """The message for a stack of that depth, which is too deep."""
+        """The error message for a stack of that depth, which is too deep."""
         instead = 'arithmetic="exact"'
         if self.arithmetic == "scaled":
             instead += ", or more places"

@@ -2,7 +2,7 @@
 
 A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules and
 defines what is specific to it: ``initial`` (the first column of a word) and, if a head looks at the word, ``encode``;
-``read`` (what a state means for the machine); ``guard`` (raises before a wrong answer); ``expected`` (the
+``read`` (what the vectors mean for the machine); ``guard`` (raises before a wrong answer); ``expected`` (the
 specification, without weights). Everything else is defined here, once for all constructions.
 
 Chapter: :doc:`/book/wcm21`.
@@ -121,7 +121,7 @@ class Construction(nn.Module):
         return None
 
     def read(self, state: State) -> list[Reading | None]:
-        """What the columns of a state say, word by word; None in the middle of a step of the machine."""
+        """For each word the :class:`~turing.runs.Reading` of its column; None within a step of the machine."""
         raise TypeError(f"{type(self).__name__} does not say what a state means.")
 
     def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
@@ -130,34 +130,33 @@ class Construction(nn.Module):
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[Expectation]:
-        """Yield what every vector should be, pass by pass, for a machine with these states and symbols.
-
-        It is computed from the machine and the word, without a weight.
+        """Yield an :class:`~turing.runs.Expectation` for each pass: what every vector should be, computed without a
+        weight from the word and a machine with these states and symbols.
         """
         raise TypeError(f"{type(self).__name__} has no specification to be compared with.")
 
     @classmethod
     def options_for(cls, given: dict[str, Any], *plan: Any, **named: Any) -> dict[str, Any]:
-        """Options under which a run fits: those given, and others that depend on the run; see ``Plan``."""
+        """A dictionary of options under which a run fits; the arguments after ``given`` are those of :class:`Plan`."""
         return cls.fitting(given, Plan(*plan, **named))
 
     @classmethod
     def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
-        """The options that are given, and those that depend on the run. A construction may define this."""
+        """The options that are given, and those that depend on the run; a construction may define them here."""
         return given
 
     def detectors(self) -> list[dict[str, Any]]:
-        """A dictionary for each rule of the machine: the ``rule``, and the ``vector`` in which a place, the
+        """A list with a dictionary for each rule: the ``rule``, and the ``vector`` in which a place, the
         ``detector``, notices it. Empty for a construction that has no such places.
         """
         return []
 
     def kept(self, state: State) -> list[tuple[str, int]] | None:
-        """Where the symbol under the head is kept, after a step of the machine or before the first one.
+        """Where the symbol under the tape head is kept, after a step of the machine or before the first one.
 
-        Each item is ``("column", place)``, ``("cells", cell)``, or the name of a head with the number of the row that
-        it looks at, among the rows of the word, of the columns so far, or of both in this order. It is empty if nothing
-        is kept, since the cell is blank and new, and None for a construction that does not say.
+        A list of ``("column", place)``, ``("cells", cell)``, or the name of an attention head with the number of the
+        row that it looks at, among the rows of the word, of the columns so far, or of both in this order. It is empty
+        if nothing is kept, since the cell is blank and new, and None for a construction that does not say.
 
         Chapter: :doc:`/book/table`.
         """
@@ -170,7 +169,7 @@ class Construction(nn.Module):
     # What every construction has.
 
     def start(self, words: Sequence[Sequence[str]]) -> State:
-        """The state before the first step, of one word or of several that run side by side.
+        """The :class:`~turing.runs.State` before the first step, of one word or of several that run side by side.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -515,17 +514,17 @@ class Construction(nn.Module):
         return vectors[name] if name in vectors else [nan] * self.layout_of(name).width
 
     def activations(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """Every vector inside the network at pass ``step``, by the name of the module that it leaves.
+        """A dictionary of every vector inside the network at pass ``step``, by the name of the module that it leaves.
 
-        Passes are counted from 1. The column from which the pass starts is there too, under ``"column"``.
+        Passes are counted from 1; under ``"column"`` is the column from which the pass starts.
 
         Chapter: :doc:`/book/wcm21`.
         """
         return {name: self._one(vector) for name, vector in self._at(word, step).vectors.items()}
 
     def patterns(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """The attention weights at pass ``step``, by the name of the head: over the columns so far, or over the word,
-        with the null key last. They are a tensor, or in exact arithmetic a list of fractions.
+        """A dictionary of the attention weights at pass ``step``, by the name of the attention head: over the columns
+        so far, or over the word, with the null key last. Each is a tensor, or in exact arithmetic a list of fractions.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -605,7 +604,7 @@ class Construction(nn.Module):
     def check(self) -> None:
         """Raise an error unless attention is hard in this number type, so that a key that misses has weight 0.
 
-        The parameters are read anew.
+        It begins with :meth:`forget`.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -634,7 +633,7 @@ class Construction(nn.Module):
                 forget()
 
     def about(self) -> dict[str, str]:
-        """What the network is, as rows of names and texts: its construction, its width, and how many modules it has."""
+        """A dictionary of texts that describe the network: its construction, its width, and how many modules it has."""
         return {
             "network": self.construction,
             "width": f"{self.layout.width:,}",
@@ -642,7 +641,7 @@ class Construction(nn.Module):
         }
 
     def layout_of(self, name: str) -> Layout:
-        """The names of the places in the vector that leaves a module; ``"column"`` is what comes in.
+        """The :class:`~turing.layout.Layout` of the vector that leaves a module; ``"column"`` is what comes in.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -658,7 +657,7 @@ class Construction(nn.Module):
         return ir.arithmetic_of(self.parameters())
 
     def ir(self) -> ir.Network:
-        """The network in the form of :mod:`turing.ir`, which all tools read."""
+        """The network as a :class:`turing.ir.Network`, which all tools read."""
         prefix = next(name for name, module in self.named_modules() if module is self.pipeline)
         modules, layout = [], self.layout
         for name, module in self.pipeline.items():
@@ -719,7 +718,7 @@ class Construction(nn.Module):
         return engine
 
     def same_names(self, machine: TuringMachine) -> None:
-        """Raise unless a machine has the states and symbols of the one that was compiled, and halts in the same."""
+        """Raise unless a machine has the same states, symbols and halting states as the one that was compiled."""
         for kind in ("states", "symbols"):
             own, other = (set(getattr(m, kind)) for m in (self.machine, machine))
             if own != other:
@@ -737,7 +736,7 @@ class Construction(nn.Module):
 
 
 def register(kind: Kind) -> Kind:
-    """Put a construction into the registry, under the name that it has as ``construction``.
+    """A decorator: put a class into the registry, under the name that it has as ``construction``.
 
     Chapter: :doc:`/book/research`.
     """
@@ -746,7 +745,7 @@ def register(kind: Kind) -> Kind:
 
 
 def constructions() -> Mapping[str, type[Construction]]:
-    """Every construction by name: those of the book, and whatever else was registered.
+    """The classes of all constructions by name: those of the book, and whatever else was registered.
 
     >>> {"wcm21", "ss95", "ss95-realtime"} <= set(constructions())
     True

@@ -61,7 +61,7 @@ class Readout(nn.Module):
         return F.linear(x, self.weight, self.bias)
 
     def describe(self, name: str) -> list[ir.Layer]:
-        """This layer for :mod:`turing.ir`."""
+        """This layer as :mod:`turing.ir` reads it."""
         return [ir.layer(name, self.weight, self.bias)]
 
     def extra_repr(self) -> str:
@@ -69,7 +69,7 @@ class Readout(nn.Module):
 
 
 class Layer(Readout):
-    """x ↦ ReLU(Wx + b), the one kind of layer that gates, clauses and adders are made of.
+    """x ↦ ReLU(Wx + b), the layer that gates, clauses and adders are made of.
 
     >>> Layer([[1, 1]], [-1])
     Layer(2 → 1)
@@ -82,7 +82,7 @@ class Layer(Readout):
         return torch.relu(super().forward(x))
 
     def describe(self, name: str) -> list[ir.Layer]:
-        """This layer for :mod:`turing.ir`."""
+        """This layer as :mod:`turing.ir` reads it."""
         return [ir.layer(name, self.weight, self.bias, "relu")]
 
 

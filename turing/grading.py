@@ -93,7 +93,7 @@ class Grade:
 
 
 def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
-    """The given notebooks and those in the given folders, by the names under which they are graded.
+    """The given notebooks and those in the given folders: a dictionary by the names under which they are graded.
 
     A notebook in a folder is named from there: ``ada/gates.ipynb``. Hidden files are left out. Where two would have the
     same name, each is named by its whole path.
@@ -124,11 +124,11 @@ def grade(
     only: Collection[str] = (),
     points: Mapping[str, float] = {},
 ) -> list[Grade]:
-    """Run a notebook and grade each exercise of its chapter; never raises for what the notebook does.
+    """Run a notebook; return a :class:`Grade` for each exercise of its chapter, and never raise for what it does.
 
-    The notebook's code runs on this computer with your permissions, so please use a container. A cell that takes longer
-    than ``timeout`` seconds is interrupted, and so is a check. With ``only``, the names of some exercises, no other is
-    graded. An exercise is worth as many points as its difficulty, unless ``points`` has another number for it.
+    The code runs with your permissions, so please use a container. A cell that takes longer than ``timeout`` seconds is
+    interrupted, and so is a check. With ``only``, the names of some exercises, no other is graded. An exercise is worth
+    as many points as its difficulty, unless ``points`` has another number for it.
 
     Chapter: :doc:`/book/teaching`.
     """

@@ -89,7 +89,7 @@ class Numbers:
         return [self.number(value) for value in self.values.tolist()]
 
     def entries(self) -> Iterator[tuple[list[int], float]]:
-        """The index and the value of everything that is not 0; in exact arithmetic the value is a numerator."""
+        """Yield the index and the value of everything that is not 0; in exact arithmetic the value is a numerator."""
         places = self.values.nonzero()
         found = self.values[tuple(places.T)]
         return zip(places.tolist(), (found if self.exact else found.double()).tolist(), strict=True)
@@ -156,7 +156,7 @@ class Layer(_Linear):
 
     @cached_property
     def rows(self) -> list[Row]:
-        """What each place of the output is made of."""
+        """A :class:`Row` for each place of the output."""
         terms: list[list[tuple[int, Number]]] = [[] for _ in range(self.width_out)]
         for (i, j), value in self.weight.entries():
             terms[i].append((j, self.weight.number(value)))
@@ -228,7 +228,7 @@ class Attention(_Part):
         return math.isfinite(self.kappa) and math.exp(-self.kappa / 2) <= rounds_to_0 and scores_are_exact
 
     def lookup(self) -> Lookup | None:
-        """What this head compares and fetches; None if its numbers are not those of a look-up by bits.
+        """What this head compares and fetches, a :class:`Lookup`; None if its numbers make no look-up by bits.
 
         A look-up has 2x − 1 in the query and x − ½ in the key, a null key that scores ½ less than a match, and a κ that
         leaves nothing to a key that scores less.
@@ -340,7 +340,7 @@ Part = Layer | Attention | Norm | Convolution
 class Module(NamedTuple):
     """A named module: layers in a row, or one part of another kind.
 
-    ``title`` is the name of its class, ``claim`` what that class says about the claim of a paper that it stands for.
+    ``title`` is the name of its class, and ``claim`` the claim of a paper that the class stands for.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -368,8 +368,8 @@ class Module(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: a slice with a kind of ``POSITIONS``, or
-    the rows of a ``table``, a parameter with that name, from the row after ``first`` on.
+    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: pairs of a slice and what goes there
+    (``"step"``, ``"powers"`` or ``"inverse"``), or rows of the parameter ``table``, from the row after ``first`` on.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -418,7 +418,7 @@ class Network(NamedTuple):
         return [self.modules[0].inputs, *(part.outputs for part in self.parts)]
 
     def numbers(self) -> Iterator[Numbers]:
-        """Every tensor of the network."""
+        """Yield every tensor of the network."""
         for part in self.parts:
             yield from tensors(part)
         if self.table is not None:
@@ -435,7 +435,7 @@ def tensors(part: Part) -> list[Numbers]:
 
 
 def of(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Network:
-    """What a module of PyTorch is made of: a compiled network, or layers of ours or PyTorch's, alone or in a row.
+    """The :class:`Network` of a PyTorch module: a compiled network, or layers of ours or PyTorch's, alone or in a row.
 
     A single ``layout`` names every vector of its width; a list has one for the input and one for what leaves each
     layer. Other vectors take their names from the ``layouts`` of the module or of its parts. Without any, the input

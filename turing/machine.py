@@ -130,7 +130,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class TuringMachine:
-    """A Turing machine M = (Q, Γ, δ, q₀, F) with a two-way infinite tape (Definition 1).
+    """A Turing machine M = (Q, Γ, δ, q₀, F) with a two-way infinite tape.
 
     ``delta`` maps ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a move of -1, 0 or +1, and need
     not have a rule for every pair. A list of rows ``(state, symbol, next state, symbol to write, move)`` is accepted
@@ -279,7 +279,7 @@ class TuringMachine:
             yield now
 
     def tape(self, word: Iterable[str]) -> dict[int, str]:
-        """The word on cells 0, 1, 2, …; each character of a string is one symbol."""
+        """A dictionary from cells 0, 1, 2, … to the symbols of the word; each character of a string is one symbol."""
         tape, known = dict(enumerate(arguments.word(word))), set(self.symbols)
         for cell, symbol in tape.items():
             if not isinstance(symbol, str) or symbol not in known:
@@ -329,7 +329,7 @@ class TuringMachine:
 
     @classmethod
     def parse(cls, text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
-        """Read a machine in any known text format; see :mod:`turing.formats`.
+        """The machine that a text describes, in any known format; see :mod:`turing.formats`.
 
         Chapter: :doc:`/book/machines`.
         """
@@ -338,7 +338,7 @@ class TuringMachine:
         return parse(text, format, alphabet)
 
     def dumps(self, format: str = "json") -> str:
-        """Write the machine as text in the format named; see :mod:`turing.formats`.
+        """The machine as text in the format named; see :mod:`turing.formats`.
 
         Chapter: :doc:`/book/machines`.
         """

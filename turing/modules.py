@@ -49,9 +49,8 @@ class Rational(nn.Module):
 
     In exact arithmetic the parameters are ``numerators`` and ``bias_numerators``, integers over one ``denominator``,
     and ``weight`` and ``bias`` are these as floats; otherwise ``weight`` and ``bias`` are the parameters. ``rows``
-    gives for each place written the places read, with their weights; ``None`` is the bias. An iterator of such pairs
-    will do, too. Places in ``last`` are added after all others: where the rest are integers, their sum is exact in any
-    order.
+    gives for each place written the places read, with their weights; ``None`` is the bias. Places in ``last`` are added
+    after all others: where the rest are integers, their sum is exact in any order.
 
     >>> third = Rational(Layout(x=1), Layout(y=1), {0: {0: Fraction(1, 3), None: 1}}, "none")
     >>> third(Exact([1])), third.numerators.tolist(), third.denominator
@@ -205,7 +204,7 @@ class Rational(nn.Module):
         self._sparse = None
 
     def describe(self, name: str) -> list[ir.Layer]:
-        """This layer for :mod:`turing.ir`."""
+        """This layer as :mod:`turing.ir` reads it."""
         kinds, over = (DERIVED.values(), self.denominator) if self.exact else (DERIVED, 1)
         weight, bias = (ir.Numbers(f"{name}.{kind}".lstrip("."), getattr(self, kind).detach(), over) for kind in kinds)
         return [ir.Layer(name, weight, bias, self.activation, tuple(self.last))]
@@ -283,7 +282,7 @@ class Norm(nn.Module):
         return normalised(x)
 
     def describe(self, name: str) -> list[ir.Norm]:
-        """This module for :mod:`turing.ir`."""
+        """This module as :mod:`turing.ir` reads it."""
         return [self.kind(name, self.slices, inputs=self.layouts[0], outputs=self.layouts[1])]
 
 
@@ -355,6 +354,6 @@ class Convolution(nn.Module):
         return found
 
     def describe(self, name: str) -> list[ir.Convolution]:
-        """This module for :mod:`turing.ir`."""
+        """This module as :mod:`turing.ir` reads it."""
         weight, bias = (ir.Numbers(f"{name}.{kind}".lstrip("."), getattr(self, kind).detach()) for kind in DERIVED)
         return [ir.Convolution(name, weight, bias, self.activation)]

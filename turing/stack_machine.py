@@ -292,7 +292,7 @@ class TwoStacks:
                 self._micro(rules, after, target, move, rest, bits)
 
     def start(self, word: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """State and stacks for a word, the head on its first symbol.
+        """The state and both stacks for a word, the head on its first symbol.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -302,7 +302,7 @@ class TwoStacks:
         return name_of(self.turing.initial, first), (), tuple(bits)
 
     def trace(self, word: Sequence[str], max_steps: int) -> Iterator[tuple[StackConfiguration, bool]]:
-        """The configurations of the stack machine, each with whether a step of the Turing machine ends there."""
+        """Yield each configuration of the stack machine, and whether a step of the Turing machine ends there."""
         state, *stacks = self.start(word)
         now = StackConfiguration(0, state, tuple(map(tuple, stacks)))
         done = 0

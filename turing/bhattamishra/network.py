@@ -37,8 +37,8 @@ class Bhattamishra20(Construction):
 
     The column is the vector of :class:`turing.ss.StackNetwork`, stacks as rational numbers, and is fed back as it is. A
     head fetches item t of the word, a bit, and one layer of sat computes the next column. ``version`` 1 has the cell of
-    one layer; version 4 has the four layers side by side in one, and takes four passes for a micro-step. By default it
-    is 1, and 4 where that would have more than 6,000 neurons. With ``positions`` each column is given 1/t; without
+    one layer; version 4 has the four layers side by side in one, and takes four passes for a micro-step. The default is
+    1, or 4 where version 1 would have more than 6,000 neurons. With ``positions`` each column is given 1/t; without
     them, a second head computes it from a mark on the first column.
 
     >>> import turing

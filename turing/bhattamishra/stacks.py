@@ -80,8 +80,8 @@ class ReadingStacks(TwoStacks):
     def passes(
         self, word: Sequence[str], limit: int
     ) -> Iterator[tuple[int, StackConfiguration, StackConfiguration | None, str | None]]:
-        """The micro-steps of a run: the step of the Turing machine that each belongs to, the configurations before and
-        after it, None after it where the machine jams, and what comes in.
+        """Yield for each micro-step of a run the step of the Turing machine that it belongs to, the configurations
+        before and after it (None where the machine jams), and what comes in.
         """
         now, step, items = StackConfiguration(0, self.read, ((), ())), 0, iter(self.items(word))
         while True:

@@ -216,7 +216,7 @@ class Circuit:
         return values
 
     def evaluate(self, word: Iterable[Any] | Mapping[str, int]) -> dict[str, int]:
-        """The outputs by name.
+        """A dictionary of the outputs by name.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -276,7 +276,7 @@ class Builder:
         return wire if table[1] else self.invert(wire)
 
     def invert(self, wire: Wire) -> Wire:
-        """NOT.
+        """The wire of NOT.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -291,7 +291,7 @@ class Builder:
         return self._known[gate]
 
     def append(self, gate: Gate) -> Wire:
-        """A new gate, even if there is an equal one already.
+        """The wire of a new gate, even if there is an equal one.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -333,7 +333,7 @@ class Builder:
         return self.gate("OR", self.gate("AND", first, high), self.gate("ANDNOT", low, first))
 
     def circuit(self, outputs: Mapping[str, Wire], names: Mapping[Wire, str] | None = None) -> Circuit:
-        """What was built. A wire that never changes becomes a gate here.
+        """The :class:`~turing.circuits.Circuit` that was built. A wire that never changes becomes a gate here.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

@@ -164,7 +164,7 @@ class GateByGate(Construction):
         return torch.cat([earlier, state.x[..., [one]]], dim=-1).int()
 
     def evaluate(self, word: Any) -> dict[str, int]:
-        """The outputs of the circuit by name.
+        """A dictionary of the outputs of the circuit by name.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -172,7 +172,7 @@ class GateByGate(Construction):
         return {name: tokens[wire] for name, wire in self.circuit.outputs.items()}
 
     def vectors_of(self, values: Sequence[int], wire: Wire) -> dict[str, dict[str, int]]:
-        """What every vector has to be when the token of a wire is computed, from the values of all wires.
+        """By module, what its vector has to be when the token of a wire is computed, from the values of all wires.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -229,9 +229,9 @@ class Li24(GateByGate):
     """The transformer of Li, Liu, Zhou and Ma for a machine: the tableau of T steps on some cells, gate by gate.
 
     ``T`` is the maximum number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given; by
-    default there are all that the head can reach in T steps. ``kappa`` is that of :class:`turing.attention.Attention`.
-    A pass writes a token, and a step of the machine takes a token for each of its gates. A run raises an OverflowError
-    at the step at which the head leaves the cells.
+    default there are all that the tape head can reach in T steps. ``kappa`` is that of
+    :class:`turing.attention.Attention`. A pass writes a token, and a step of the machine takes a token for each of its
+    gates. A run raises an OverflowError at the step at which the head leaves the cells.
 
     >>> import turing
     >>> net = Li24(turing.zoo["balanced_parentheses"], T=9, cells=6)

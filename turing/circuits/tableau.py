@@ -100,7 +100,7 @@ class Tableau(Circuit):
         self.symbols.append(after)
 
     def named(self, t: int, at: str = "") -> Iterable[tuple[str, Wire]]:
-        """The wires after step t with their names, such as ``st[R] of cell 2``, including those that never change.
+        """Yield the name, such as ``st[R] of cell 2``, and the number of each wire after step t, unchanging ones too.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

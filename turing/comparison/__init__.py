@@ -1,4 +1,4 @@
-"""The table, measured: every construction on the same machine and word, side by side.
+"""Every construction on the same machine and word, side by side.
 
 Chapter: :doc:`/book/table`.
 """

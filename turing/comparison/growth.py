@@ -75,11 +75,11 @@ def claims() -> dict[str, dict[str, str]]:
 
 
 def fit(runs: Iterable[Comparison], construction: str, quantity: str, claim: str = "") -> Fit:
-    """The exponents with which a quantity grows over some runs, by least squares on logarithms.
+    """The :class:`Fit` of a quantity over some runs: exponents of its growth, by least squares on logarithms.
 
     ``quantity`` names a number of a :class:`turing.comparison.Measurement`. The runs should differ in steps and in
-    cells, not in proportion; those without this construction, or that it refused, are left out. Time is measured by the
-    clock of the ``claim``, that of Table 1 unless given, so a claim of O(log t) means an exponent of 1, of log t.
+    cells, not in proportion; those without this construction, or that it refused, are left out. The ``claim``, that of
+    Table 1 unless given, sets the clock: with O(log t), an exponent of 1 means growth in proportion to log t.
 
     Chapter: :doc:`/book/table`.
     """

@@ -29,8 +29,8 @@ class Kept(NamedTuple):
 
 @torch.no_grad()
 def memory(network: Construction, word: Iterable[str] = "", max_steps: int = 200) -> list[Kept]:
-    """For each step of a run, and before the first, where the network keeps the cell under the head: see
-    :meth:`turing.construction.Construction.kept`.
+    """A :class:`Kept` for the start of a run and each step: where the network keeps the cell under the tape head
+    (:meth:`turing.construction.Construction.kept`).
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=16)

@@ -59,7 +59,7 @@ def corpus(
     hide: bool | str = False,
     **options: Any,
 ) -> Iterator[Example]:
-    """Yield n times an :class:`Example`, a random machine, compiled and labelled; number k is the same on every
+    """Yield ``n`` random machines, compiled and labelled, each as an :class:`Example`; number k is the same on every
     computer.
 
     ``states`` and ``symbols`` are the least and the greatest number of them; a halting state is added. The other

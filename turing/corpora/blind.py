@@ -52,9 +52,9 @@ class Score(NamedTuple):
 
 
 def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[Riddle]:
-    """Yield n times a :class:`Riddle` of a level, one of ``turing.corpora.blind.LEVELS``. The machines are those of
-    :func:`turing.corpora.corpus` with the same seed, so whoever does not know the seed does not know the answers.
-    ``options`` are those of :func:`turing.corpora.corpus`.
+    """Yield ``n`` riddles, each a :class:`Riddle`, of one of the levels in ``turing.corpora.blind.LEVELS``. Machines
+    and ``options`` are those of :func:`turing.corpora.corpus`; whoever does not know the seed does not know the
+    answers.
 
     >>> riddle, = blind(1, seed=7, level="linear", T=16)
     >>> riddle.network
@@ -76,7 +76,7 @@ def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[
 
 
 def key(n: int, seed: int, **options: Any) -> list[TuringMachine]:
-    """The answers to the riddles of a seed: their machines.
+    """The answers to the riddles of a seed: a list of their machines.
 
     Chapter: :doc:`/book/research`.
     """
@@ -88,7 +88,7 @@ def _examples(n: int, seed: int, options: dict[str, Any]) -> Iterator[Any]:
 
 
 def score(answers: Sequence[TuringMachine | None], wanted: Sequence[TuringMachine]) -> Score:
-    """Compare answers with a key, up to the names of states and symbols. None is an answer that was refused.
+    """The :class:`Score` of answers, compared with a key up to the names of states and symbols. None is a refusal.
 
     >>> wanted = key(3, seed=7, T=16)
     >>> score([*wanted[:2], None], wanted).share == 2 / 3

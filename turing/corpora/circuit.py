@@ -30,7 +30,7 @@ class Edge(NamedTuple):
 
 
 def circuit(network: Construction) -> set[Edge]:
-    """Every edge of a network: the ground truth for a method that looks for circuits.
+    """Every :class:`Edge` of a network, as a set: the ground truth for a method that looks for circuits.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")

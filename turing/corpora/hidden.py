@@ -20,10 +20,9 @@ __all__ = ["Hidden"]
 class Hidden(WCM21):
     """A network whose vectors have their places in another order, a different one for each vector inside.
 
-    Rows and columns of all weights are permuted to match, so every vector is the old one, permuted, and a run is the
-    same run. The heads add to the vector that they read, so that one keeps its order from the first head to the last.
-    ``labels`` has the names in the new order, and under ``unhide`` what restores the old one:
-    ``vector[..., unhide[name]]``.
+    Rows and columns of all weights are permuted to match, so a run is the same run. The heads add to the vector that
+    they read, so that one keeps its order from the first head to the last. ``labels`` has the names in the new order,
+    and under ``unhide`` what restores the old one: ``vector[..., unhide[name]]``.
 
     Chapter: :doc:`/book/research`.
     """

@@ -185,8 +185,8 @@ def _signs(matrix: Array, floor: float) -> Array:
 
 
 def matched(given: Shape, compiled: Shape, seeds: Mapping[str, Mapping[int, int]]) -> Match:
-    """Match a network with a compiled one, neuron by neuron. ``seeds`` are neurons whose partners are known, by the
-    number of the map.
+    """The :class:`Match` of a network with a compiled one, neuron by neuron. ``seeds`` are neurons whose partners are
+    known, by the number of the map.
 
     Chapter: :doc:`/book/reading-back`.
     """

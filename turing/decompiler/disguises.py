@@ -236,7 +236,7 @@ DISGUISES: dict[str, tuple[Make, Make]] = {
 
 
 def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
-    """The same network with other numbers: every vector inside is written in another basis.
+    """The same network with other numbers, as :class:`Disguised`: every vector inside is written in another basis.
 
     ``kind`` is one of these:
 

@@ -62,7 +62,7 @@ class Found:
 
     @cached_property
     def match(self) -> Match:
-        """What was found, compiled and laid over the network that was given."""
+        """The :class:`Match` of what was found, compiled, with the network that was given."""
         return self.lay(bare(self.compiled()))
 
     @property

@@ -28,7 +28,7 @@ class Renaming(NamedTuple):
 def renaming(
     one: TuringMachine, other: TuringMachine, mirrored: bool = False, initial: bool = False
 ) -> Renaming | None:
-    """The names by which two machines have the same rules and the same blank, or None.
+    """A :class:`Renaming` by which two machines have the same rules and the same blank, or None.
 
     A state that halts and one without rules are not told apart, and initial states only with ``initial``; with
     ``mirrored`` left and right may be exchanged.

@@ -184,7 +184,7 @@ class Bare(NamedTuple):
 
 
 def bare(what: Any) -> Bare:
-    """The ordered tensors of a network with their kinds, and nothing else: no names, no layout, no machine.
+    """A :class:`Bare`: the ordered tensors of a network with their kinds, and no names, no layout, no machine.
 
     ``what`` is a network, a path to a saved one, or a :class:`Bare` itself.
 

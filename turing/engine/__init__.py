@@ -35,7 +35,7 @@ ENGINES |= {"indexed": IndexedEngine(), "native": NativeEngine()}
 
 
 def measured() -> dict:
-    """What ``make bench`` measured when it was run last: the machine, the date and the numbers.
+    """A dictionary of what ``make bench`` measured last: the machine, the date and the numbers.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

@@ -201,7 +201,7 @@ class History:
                     )
 
     def vectors(self) -> Iterator[dict[str, Any]]:
-        """For each pass every vector, by the name of the module that it leaves."""
+        """Yield for each pass every vector, by the name of the module that it leaves."""
         state: State | None = self.network.start([self.word])
         while True:
             found: dict[str, Any] = {"column": state.x} if state else {}

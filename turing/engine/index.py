@@ -40,7 +40,7 @@ class Around(NamedTuple):
 
 
 def check_heads(network: WCM21) -> Around:
-    """The modules before the heads and those after them. Raise unless the heads are look-ups that an index can answer.
+    """The modules before the attention heads and those after. Raises unless an index can answer for the heads.
 
     Each head compares bits, and fetches a part of the column that matches: a match scores ½ more than the null key, and
     the null key ½ more than any other column. So a look-up in an index gives exactly what the average over all columns

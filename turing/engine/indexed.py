@@ -25,7 +25,7 @@ SLICES = ("pos1", "pos2", "pos3", "scr3", "scr1", "scr2", "sym2")
 
 
 class Indexed:
-    """A run in eager PyTorch: :meth:`columns` and :meth:`vectors` come as they are asked for.
+    """A run in PyTorch, step by step as :meth:`columns` or :meth:`vectors` are asked for.
 
     What a head would find among all columns is kept for each cell: the number of its last visit, and what was
     written then. Cells are known by their position bits, as they come out of the layers.
@@ -60,7 +60,7 @@ class Indexed:
                 self.visits[key] = (last >> size & 1).astype(dtype), wrote.astype(dtype)
 
     def standing(self, reader: Reader, step: int) -> Standing:
-        """Where the run stands, and what the reader has read off it so far."""
+        """The :class:`Standing` of the run and its reader."""
         symbols, blank, cells = self.network.machine.symbols, self.network.machine.blank, reader.notes["cells"]
         powers = 2 ** self.bits.astype(object)
         visits = {int((np.frombuffer(key, self.beta.dtype) != 0) @ powers): visit for key, visit in self.visits.items()}
@@ -78,14 +78,14 @@ class Indexed:
 
     @torch.no_grad()
     def columns(self) -> Iterator[Tensor]:
-        """The columns after each step, as batches of one. Shape: ``(1, w)``."""
+        """Yield the columns after each step. Shape: ``(1, w)``."""
         while True:
             self._advance(None)
             yield self.column.unsqueeze(0)
 
     @torch.no_grad()
     def vectors(self) -> Iterator[dict[str, Tensor]]:
-        """For each step every vector, by the name of the module that it leaves."""
+        """Yield for each step every vector, by the name of the module that it leaves."""
         while True:
             found = {"column": self.column.clone()}
             self._advance(found)

@@ -50,7 +50,7 @@ LIMIT, HALTED, JAMMED = range(3)
 
 
 class Program:
-    """A network, and the machine code of its step. ``why_slow`` says why there is none, if so.
+    """A network, and the machine code of its step. ``why_slow`` says why there is none, or is empty.
 
     With ``generate=False`` no code is made, and the index alone makes the runs.
 
@@ -145,18 +145,18 @@ class Native:
 
     @property
     def head(self) -> int:
-        """The cell of the head, as a guarded run has read it."""
+        """The cell of the tape head, as a guarded run has read it."""
         return int(self.row[HEAD]) if self.slow is None else self.reader.now.head
 
     @property
     def used(self) -> int:
-        """The cells that are known: those of the word, and those visited."""
+        """How many cells are known: those of the word, and those visited."""
         if self.slow is None:
             return int(np.count_nonzero(self.index[:, CELL] != NOWHERE))
         return len(self.reader.now.cells)
 
     def standing(self) -> Standing:
-        """Where the run stands, for any engine."""
+        """The :class:`Standing` of the run, for any engine."""
         bits, network = self.program.bits, self.network
         if self.slow is not None:
             return self.slow.standing(self.reader, self.steps)
@@ -322,7 +322,7 @@ class Native:
     # Vectors.
 
     def columns(self) -> Iterator[Tensor]:
-        """The columns after each step, many at a time. Shape: ``(many, w)``."""
+        """Yield the columns after each step, many at a time. Shape: ``(many, w)``."""
         for vectors in self._recorded():
             last = vectors[list(vectors)[-1]]
             beta = [self.network.beta(self.steps - len(last) + k + 1) for k in range(len(last))]
@@ -331,7 +331,7 @@ class Native:
         yield from self._columns
 
     def vectors(self) -> Iterator[dict[str, Tensor]]:
-        """For each step every vector, by the name of the module that it leaves."""
+        """Yield for each step every vector, by the name of the module that it leaves."""
         for vectors in self._recorded():
             for k in range(len(vectors["column"])):
                 yield {name: rows[k] for name, rows in vectors.items()}

@@ -148,7 +148,7 @@ class IndexedEngine:
         return replace(run, status="interrupted" if interrupted else run.status, micro_steps=passes)
 
     def trace(self, network: Any, word: Iterable[str], max_steps: int | None = None) -> Iterator[Configuration]:
-        """The configurations of a run, one by one.
+        """Yield the configurations of a run, one by one.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """
@@ -210,7 +210,7 @@ class IndexedEngine:
     def vectors(
         self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """For each step on several words, every vector by the name of the module that it leaves.
+        """Yield for each step on several words every vector, by the name of the module that it leaves.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """
@@ -268,7 +268,7 @@ def run_batch(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> list[Run]:
-    """Make many runs at once: of one network on many words, or of one network for each word.
+    """Make many runs at once, of one network on many words or of one for each word; return their list.
 
     Networks of equal shape, such as those of machines with equally many states and symbols, run side by side in the
     bits of machine words. When one run ends, the next takes its place. They share ``threads`` threads, as many as there

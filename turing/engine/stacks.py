@@ -299,7 +299,7 @@ class Stacks:
         return found
 
     def vectors(self) -> Iterator[dict[str, Exact]]:
-        """For each pass every vector, by the name of the module that it leaves, as plain evaluation gives them."""
+        """Yield for each pass every vector, by the name of the module that it leaves, equal to plain evaluation."""
         while True:
             found = self.step(self.now)
             yield {name: exact(vector, self.network.layout_of(name).width) for name, vector in found.items()}

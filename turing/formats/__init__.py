@@ -34,7 +34,7 @@ LIMIT = max(module.LIMIT for module in FORMATS.values())  # longer text is not r
 
 
 def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
-    """Read a machine. By default the format is recognised from the text.
+    """The machine that a text describes. By default the format is recognised from the text.
 
     ``alphabet`` adds symbols that a word may contain; wildcards stand for these too. States and symbols come in the
     order of the text, and compiled weights follow that order.
@@ -85,8 +85,8 @@ def _module(format: str) -> ModuleType:
 
 
 def dumps(machine: TuringMachine, format: str = "json") -> str:
-    """Write a machine so that :func:`parse` returns the same machine, names included, or raise an error that says why
-    that is impossible.
+    """A text from which :func:`parse` makes the same machine, names included; raises an error that says why where that
+    is impossible.
 
     Only ``json`` is sure to keep the order of states and symbols too; the other formats may group rules by state.
 

@@ -1,4 +1,4 @@
-"""The transformer of Pérez, Barceló and Marinković (2021): the head's cell is an average of moves.
+"""The transformer of Pérez, Barceló and Marinković (2021): the tape head's cell is an average of moves.
 
 Chapter: :doc:`/book/averages`.
 """

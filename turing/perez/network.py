@@ -30,8 +30,8 @@ ROUNDINGS = 2, 4  # in the query a division and a product; in the key a division
 class Perez21(Construction):
     """The transformer of Pérez, Barceló and Marinković for a machine: ``forward`` is a step of its normal form.
 
-    A column holds state, symbol and the last move. One head fetches the symbol of the word that comes next, one
-    averages all moves, which is the head's cell divided by the number of steps, and one fetches what was written there
+    A column holds state, symbol and the last move. One attention head fetches the next symbol of the word, one averages
+    all moves, which gives the tape head's cell divided by the number of steps, and one fetches what was written there
     last. The weights do not depend on the length of a run. ``arithmetic`` is ``"exact"``, ``"float64"`` or
     ``"float32"``; floats raise :class:`turing.precision.PrecisionError` before they fetch a wrong step.
 

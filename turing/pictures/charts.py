@@ -73,7 +73,7 @@ STYLE = {
 
 
 def chart(draw: Callable[[Any], object], alt: str, width: int = 480, height: int = 300, **subplots: Any) -> Picture:
-    """Have the function ``draw`` draw on matplotlib's axes; return a picture in the colours of the page.
+    """Have the function ``draw`` draw on matplotlib's axes; return a :class:`Picture` in the page's colours.
 
     Lines are ink, and those after the first are dashed. ``subplots`` goes to ``Figure.subplots``: with ``nrows`` or
     ``ncols``, the function is given an array of axes.

@@ -44,7 +44,7 @@ stroke:{GROUND};stroke-width:5px;stroke-linejoin:round;paint-order:stroke}}
 
 
 def state_diagram(machine: TuringMachine) -> Picture:
-    """Draw the states as nodes and the rules as arrows between them.
+    """Draw the states as nodes and the rules as arrows between them; return a :class:`~turing.pictures.Picture`.
 
     An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the symbol unchanged and
     moves right; ``S`` stays. The initial state has an arrow from nowhere, and a halting state has two rings. With more

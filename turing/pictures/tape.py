@@ -45,7 +45,7 @@ def space_time(
     alt: str | None = None,
     arcs: Mapping[int, int] | None = None,
 ) -> Picture:
-    """Draw a run, one configuration in each row, time running down; the head is the inverted cell.
+    """Draw a run, one configuration a row, the head as an inverted cell; return a :class:`~turing.pictures.Picture`.
 
     ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` steps are drawn. ``cells``
     chooses the part of the tape; the default is every cell of the word and every cell visited. A long run is drawn in
@@ -58,7 +58,7 @@ def space_time(
     Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I,
     visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
 
-    ``source`` may also be a list of configurations that you have chosen:
+    ``source`` may also be a list of configurations of your choice:
 
     >>> moments = list(turing.zoo["bb4"].trace())[::25]
     >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)  # doctest: +NORMALIZE_WHITESPACE

@@ -26,7 +26,7 @@ class TooLarge(Exception):
 
 
 class Diagrams:
-    """Diagrams over variables in a fixed order, each with its number of values. A diagram is the number of its node.
+    """Diagrams over variables in a fixed order, each with its number of values. A diagram is an integer: its node.
 
     >>> d = Diagrams({"x": 2, "y": 2, "z": 2})
     >>> x, y, z = (d.variable(name, (0.0, 1.0)) for name in "xyz")

@@ -168,8 +168,8 @@ class Proof:
         return f"Refuted: {self.reason}. The counterexample is {self.counterexample}."
 
     def blame(self) -> list[Weight]:
-        """The weights at fault: of those that differ from the compiler's, each that undoes the proof on its own; all of
-        them, if none does.
+        """A list of every :class:`Weight` at fault: those that differ from the compiler's and undo the proof on their
+        own, or all that differ if none does.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -191,7 +191,8 @@ class Proof:
         ] or changed
 
     def interval(self, weight: str, *index: int) -> Interval:
-        """How far a weight may move while the proof holds: ``proof.interval("pipeline.visited.query.weight", 0, 24)``.
+        """How far a weight may move while the proof holds, an :class:`Interval`. An example is
+        ``proof.interval("pipeline.visited.query.weight", 0, 24)``.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -247,8 +248,8 @@ def _reach(horizon: Mapping[str, Any]) -> str:
 
 
 def prove(network: Construction, machine: TuringMachine | None = None, engine: str = "torch") -> Proof:
-    """Prove that a network simulates a machine for all words, and return a :class:`Proof`: a statement about these very
-    weights, wherever they come from. The machine is the one that the network was compiled for, unless given.
+    """Prove that a network simulates a machine for all words, and return a :class:`Proof`. The machine is the one that
+    the network was compiled for, unless given.
 
     The invariant of the construction is checked on all columns at once. Where it fails, a bounded search looks for a
     run that goes wrong.
@@ -256,9 +257,9 @@ def prove(network: Construction, machine: TuringMachine | None = None, engine: s
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]
     >>> net = turing.compile(m, "wcm21", T=100)
-    >>> print(prove(net))
-    Proved: this network simulates <TuringMachine: 6 states, 5 symbols, 11 rules> for all words, up to 100 steps, \
-128 cells, 16,777,216 visits of one cell, in float32.
+    >>> print(prove(net))  # doctest: +NORMALIZE_WHITESPACE
+    Proved: this network simulates <TuringMachine: 6 states, 5 symbols, 11 rules> for all words,
+    up to 100 steps, 128 cells, 16,777,216 visits of one cell, in float32.
     >>> with torch.no_grad():
     ...     net.pipeline["visited"].null_key[7] = 4
     >>> print(prove(net).counterexample)

@@ -60,7 +60,8 @@ def parts(network: Any, machine: TuringMachine, word: Sequence[str], steps: int)
 
 
 def search(network: Any, machine: TuringMachine, start: Any = None) -> Counterexample | None:
-    """A word on which a run goes wrong or, if none is found, a configuration.
+    """A :class:`~turing.proof.Counterexample`: a word on which a run goes wrong, else a configuration; None if neither
+    is found.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -89,7 +90,7 @@ def _text(word: tuple[str, ...]) -> Sequence[str]:
 
 
 def short_words(machine: TuringMachine, longest: int) -> Iterator[tuple[str, ...]]:
-    """All short words, and then some longer ones, without end.
+    """Yield all short words, and then some longer ones, without end.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -104,7 +105,7 @@ def short_words(machine: TuringMachine, longest: int) -> Iterator[tuple[str, ...
 
 
 def long_runs(machine: TuringMachine, words: Sequence[tuple[str, ...]], longest: int) -> Iterator[tuple[str, ...]]:
-    """Words on which a machine runs long, found by changing the best ones so far at random.
+    """Yield words on which a machine runs long, found by changing the best ones so far at random.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -133,8 +134,8 @@ def _configurations(machine: TuringMachine, words: Sequence[tuple[str, ...]], bi
 def divergence(
     network: Any, machine: TuringMachine, starts: Iterable[Start], steps: int, batch: int = BATCH
 ) -> tuple[Start, int] | None:
-    """The first configuration from which a network and a machine diverge, and the step at which they do. A run ends
-    where the network's capacity does.
+    """The first :class:`Start` from which a network and a machine diverge, and the step at which they do; None if there
+    is none. A run ends where the network's capacity does.
 
     Chapter: :doc:`/book/all-words`.
     """

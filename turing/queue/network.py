@@ -140,7 +140,7 @@ class LiWang25(Construction):
     # The window of a run.
 
     def within(self, window: int) -> LiWang25:
-        """The same network, with the same tensors, for runs in a window of that many cells.
+        """The same network and tensors, for runs in a window of that many cells.
 
         >>> import turing
         >>> net = turing.compile(turing.zoo["balanced_parentheses"], "liwang25")

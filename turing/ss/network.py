@@ -189,7 +189,7 @@ class StackNetwork(nn.Module):
         return self.layout.det[place]
 
     def steps(self, column: Any) -> Iterator[Vectors]:
-        """For each step, from a first column on, every vector by the name of the layer that it leaves: a list of
+        """Yield for each step, from this column on, every vector by the name of the layer that it leaves: a list of
         floats, or an exact vector.
 
         Chapter: :doc:`/book/ss95`.
@@ -208,7 +208,7 @@ class StackNetwork(nn.Module):
             x = self.reduced(x)
 
     def reduced(self, x: Any) -> Any:
-        """An exact column over the least power of the base that it needs; a tensor stays as it is."""
+        """An exact column with the least power of the base as its denominator; a tensor stays as it is."""
         return x.reduced(self.code.base) if isinstance(x, Exact) else x
 
     def read(self, vectors: Vectors) -> StackReading:
@@ -238,7 +238,7 @@ class StackNetwork(nn.Module):
         return fired[0] if fired else None
 
     def why(self) -> str:
-        """For the message of an error about a number: what must have happened, and what to do."""
+        """The end of an error message about a number: what must have happened, and what to do."""
         if self.arithmetic == "exact":
             return "The numerators are not those of this machine any more. Build the network again."
         return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
@@ -253,7 +253,7 @@ class StackNetwork(nn.Module):
         return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
 
     def follow(self, *stacks: Iterable[str], state: str | None = None) -> Iterator[tuple[Vectors, StackReading]]:
-        """The steps from these stacks on, with their readings, under guard: see :class:`Guard`.
+        """Yield the vectors and the reading of each step from these stacks on, under a :class:`Guard`.
 
         Chapter: :doc:`/book/ss95`.
         """

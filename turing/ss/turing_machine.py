@@ -22,7 +22,7 @@ __all__ = ["SS95", "SS95RealTime"]
 
 @register
 class SS95(Construction):
-    """The network of Siegelmann and Sontag for a Turing machine: four layers for each bit of a symbol it moves over.
+    """The network of Siegelmann and Sontag for a Turing machine, with four layers for each micro-step.
 
     ``arithmetic``, ``base``, ``digits`` and ``weights`` are those of :class:`turing.ss.StackNetwork`.
 
@@ -225,7 +225,7 @@ def _passes(
 
 @register
 class SS95RealTime(SS95):
-    """The same with one layer for each micro-step.
+    """The network of Siegelmann and Sontag for a Turing machine, with one layer for each micro-step.
 
     >>> import turing
     >>> SS95RealTime(turing.zoo["bb4"]).run().steps

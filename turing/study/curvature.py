@@ -65,7 +65,7 @@ def along(network: Construction, loss: Callable[[], Tensor], way: Directions, si
 
 
 def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float = 1e-4) -> Bend:
-    """Half of the second derivative along a direction v: ½ v·Hv by automatic differentiation, and
+    """A :class:`Bend`, half of the second derivative along a direction v: ½ v·Hv by automatic differentiation, and
     (loss(±size v) − loss) / size² by measurement. A smooth loss at its minimum gives three equal numbers.
 
     The direction is not normalised: for a normal one, the loss is about this number times the square of the standard
@@ -89,7 +89,7 @@ def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, siz
 
 @torch.no_grad()
 def kinks(network: Construction, run: Callable[[], object]) -> tuple[int, int]:
-    """How many ReLUs of a network have an input of exactly 0 in some runs, and how many there are.
+    """How many inputs of ReLUs are exactly 0 while ``run()`` runs the network, and how many inputs there are.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -39,7 +39,7 @@ Task = tuple[Row, Callable[[], list[Row]]]  # the values of the columns that tel
 
 
 def measured(name: str) -> list[Row]:
-    """A table of the chapter, as it was measured.
+    """The rows of a table of the chapter, as it was measured.
 
     >>> measured("paper_word")[0]["adder"]
     'ripple'

@@ -80,7 +80,7 @@ def rolled(network: Construction, given: Lesson) -> Tensor:
 
 
 def squares(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """The squared error of a column by slice, averaged over the steps of all words.
+    """A dictionary by slice of the squared error of a column, averaged over the steps of all words.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -89,7 +89,8 @@ def squares(network: Construction, found: Tensor, given: Lesson) -> dict[str, Te
 
 
 def cross_entropy(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """The cross-entropy by slice: of a softmax for states and symbols, of a logistic function of x − ½ for bits.
+    """A dictionary of the cross-entropy by slice: of a softmax for states and symbols, of a logistic function of x − ½
+    for bits.
 
     The numbers themselves are the logits, so even the exact network has a loss above 0.
 

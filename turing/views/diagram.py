@@ -32,7 +32,7 @@ Words = list[tuple[str, bool]]  # each with whether it is the name of a slice
 
 
 def architecture(network: nn.Module) -> Picture:
-    """Draw one step from top to bottom: a box for each module, or for a row of modules of one kind.
+    """A :class:`~turing.pictures.Picture` of one step, top to bottom: a box for each module, or for a row of one kind.
 
     What a box reads and writes is found in its weights. Heads look at the earlier columns, on the right, or at the
     word. An arrow leads from the result back to the top, with what is added there.

@@ -31,7 +31,8 @@ KINDS = {"none": "no ReLU", "relu": "", "clamp": "σ"}
 
 
 def draw(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Picture:
-    """Draw the weights of each layer: a row for each place written, a column for each place read, the bias last.
+    """A :class:`~turing.pictures.Picture` of the weights: a row for each place written, a column for each place read,
+    the bias last.
 
     A filled square is positive and a hollow one negative; its area is the magnitude, so that 0 shows nothing. Its
     colour is that of the slice it writes to. Where a layer is large, only slices are named; each square has its own

@@ -74,7 +74,7 @@ class Equations:
 
 
 def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Equations:
-    """The equations of a network, layer by layer. Rows that only pass their own place on are left out.
+    """The :class:`Equations` of a network, layer by layer. Rows that only pass their own place on are left out.
 
     A row that computes a gate of bits has the gate's name; one that gives 0 or 0.5 has it with that factor, as in
     0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names each

@@ -39,7 +39,7 @@ LARGE, SMALL = _Size(10, 52, 138), _Size(5, 22, 24)  # in the small one, only th
 
 
 def wires(network: nn.Module, x: Sequence[Any], layout: Layout | Sequence[Layout] | None = None) -> Picture:
-    """Draw the layers of a network from left to right, with the values that they give for a vector ``x``.
+    """A :class:`~turing.pictures.Picture` of the layers from left to right, with the values that they give for ``x``.
 
     A circle is a place of a vector, filled if its value is not 0. A line is a weight: thicker is larger, dashed is
     negative, and what carries a 0 is pale. A network of more than six layers is drawn small.

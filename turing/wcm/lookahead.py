@@ -1,6 +1,6 @@
 """The WCM21 step with three ReLU layers: neighbouring linear maps become one map, and all carries come at once.
 
-The heads are those of ``turing/wcm/pipeline.py``; the modules before and after them are folded into fewer layers.
+The heads are those of ``turing/wcm/pipeline.py``.
 
 Chapter: :doc:`How fast </book/how-fast>`.
 """

@@ -49,8 +49,6 @@ class WCM21(Construction):
       (:mod:`turing.wcm.restoring`)
     - ``feedback``: ``"analog"``, a column fed back as it is, or ``"token"``, read and encoded anew
 
-    ``pipeline`` holds the modules by name, in the order in which they work.
-
     >>> import turing
     >>> net = WCM21(turing.zoo["balanced_parentheses"], T=100)
     >>> net.layout.width, list(net.pipeline)[:3], net.run("B()E").state
@@ -135,7 +133,7 @@ class WCM21(Construction):
         return list(self.read_columns(state.x))
 
     def read_columns(self, columns: Tensor) -> list[Reading]:
-        """What columns stand for. Shape: ``(batch, w)``.
+        """The :class:`~turing.runs.Reading` of each of some columns, ``(batch, w)``.
 
         Chapter: :doc:`/book/wcm21`.
         """

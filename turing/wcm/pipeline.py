@@ -42,8 +42,8 @@ def claim(module: nn.Module) -> str:
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8)
-    >>> claim(net.pipeline["visited"]), claim(net.pipeline["transition"]), claim(net.pipeline["project"])
-    ('Claim C.4', 'Lemma C.1', '')
+    >>> [claim(net.pipeline[name]) for name in ("visited", "transition", "project")]
+    ['Claim C.4', 'Lemma C.1', '']
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -74,7 +74,7 @@ class PreprocessForAdder(Layer):
 class ProjectDown(Layer):
     """Drops the addend, and the carry out of the last bit, which stands in scr4.
 
-    The place of the carry is where the next module puts its flag.
+    The next module puts its flag there.
     Shapes: ``(…, w + L)`` to ``(…, w)``.
 
     Chapter: :doc:`/book/wcm21`.
@@ -137,8 +137,7 @@ class GetLastWrittenSymbol(Lookup):
 class GetInitialSymbol(Lookup):
     """Lemma C.7: scr2 becomes the symbol of the word on the new position; it stays 0 off the word.
 
-    The one cross-attention: its keys and values come from the word. Rows without a symbol are the padding of a batch,
-    and their keys fit no query.
+    The one cross-attention, to the word. Rows without a symbol are the padding of a batch, and their keys fit no query.
 
     Chapter: :doc:`/book/wcm21`.
     """

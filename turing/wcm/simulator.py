@@ -18,7 +18,8 @@ class Description:
 
     The initial state is that of the first rule, and the blank is ``"E"`` if that is in the alphabet, unless given.
 
-    >>> desc = Description({("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1), ("A", "E"): ("H", "E", -1)}, {"H"})
+    >>> rules = {("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1), ("A", "E"): ("H", "E", -1)}
+    >>> desc = Description(rules, {"H"})
     >>> desc.machine.initial, desc.machine.blank
     ('A', 'E')
 

@@ -12,7 +12,7 @@ __all__ = ["specification"]
 def specification(
     machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
 ) -> Iterator[dict[str, set[str]]]:
-    """For each step of the machine and each module, the names of the places that are 1. All others are 0.
+    """Yield for each step a dictionary from modules to the names of the places that are 1; all others are 0.
 
     The step at which a machine jams is its last one, and leaves no state.
 

@@ -126,7 +126,7 @@ class Zoo(Mapping[str, TuringMachine]):
         return len(NAMES)
 
     def entry(self, name: str) -> Entry:
-        """The machine with its title, its description and its samples.
+        """The :class:`Entry` of that name.
 
         Upper case, spaces and hyphens are accepted too: ``Binary increment`` is ``binary_increment``.
 
