@@ -81,7 +81,7 @@ def test_a_reader_hides_the_network_and_sees_the_table_stay(open_page):
     page = open_page(DisguisePanel(MACHINE))
     assert seen(page)["read"] == "right"
     pictures = set()
-    for name in ("shuffled", "and scaled", "rotated", "plain"):
+    for name in ("shuffled", "shuffled and scaled", "rotated", "plain"):
         page.get_by_role("button", name=name, exact=True).click()
         shown = seen(page)
         assert (shown["read"], shown["alive"]) == ("right", "true")

@@ -7,7 +7,7 @@ import { range, shown } from "../page/text.js";
 import { chance, disguised, readBack, tensorsOf, Unreadable } from "./read.js";
 
 const CELL = 9, STEPS = 7; // as many as are numbered with three bits
-const COVERS = [["plain", "none"], ["shuffled", "shuffled"], ["and scaled", "scaled"], ["rotated", "rotated"]];
+const COVERS = [["plain", "none"], ["shuffled", "shuffled"], ["shuffled and scaled", "scaled"], ["rotated", "rotated"]];
 const MOVES = { [-1]: "L", 0: "S", 1: "R" };
 
 /** A matrix as squares: filled is positive, hollow negative, the area is the size. */
