@@ -33,9 +33,10 @@ class Cantor:
     """The encoding Σ dᵢ / Bⁱ of a stack, the top first, where each dᵢ is one of two digits in base B.
 
     ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: integers that stand for
-    multiples of 1 / B^places. ``depth`` is how many symbols it can hold, None if there is no limit. If B is a power of
-    two, every push and pop up to that depth is exact; in other bases floats round, and the depth is the paper's
-    estimate.
+    multiples of ``B**-places``.
+
+    ``depth`` is how many symbols it can hold, None if there is no limit. If B is a power of two, every push and pop up
+    to that depth is exact; in other bases floats round, and the depth is the paper's estimate.
 
     >>> code = Cantor()
     >>> code.encode([1, 0, 1]), code.top(code.encode([1, 0, 1])), code.decode(Fraction(55, 64))

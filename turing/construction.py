@@ -1,9 +1,8 @@
 """One interface for every construction that compiles a machine into weights, and the registry that lists them.
 
 A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules and
-defines what is specific to it: ``initial`` (the first column of a word) and, if a head looks at the word, ``encode``;
-``read`` (what the vectors mean for the machine); ``guard`` (raises before a wrong answer); ``expected`` (the
-specification, without weights). Everything else is defined here, once for all constructions.
+defines ``initial``, ``read``, ``guard`` and ``expected``, and ``encode`` if a head looks at the word. Everything else
+is defined here, once for all constructions.
 
 Chapter: :doc:`/book/wcm21`.
 """

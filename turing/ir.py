@@ -1,9 +1,10 @@
 """One representation of every network: named modules of few kinds, with layouts and numbers, and the loop around them.
 
 Whatever shows, draws, saves, exports or runs a network reads it here: :func:`of` gives the :class:`Network` of any
-module of the library, :func:`to_dict` the dictionary that files and pages hold. The kinds are :class:`Layer` (linear,
-with a ReLU, a clamp to [0, 1] or nothing after it), :class:`Attention`, :class:`Norm`, :class:`Convolution` and
-:class:`Argmax`. A module of PyTorch says which of these it is by its method ``describe``.
+module of the library, :func:`to_dict` the dictionary that files and pages hold.
+
+The kinds are :class:`Layer`, :class:`Attention`, :class:`Norm`, :class:`Convolution` and :class:`Argmax`. A module of
+PyTorch says which of these it is by its method ``describe``.
 
 Chapter: :doc:`/book/gates`.
 """
@@ -142,7 +143,9 @@ class _Linear(_Part):
 
 @dataclass(frozen=True, eq=False)
 class Layer(_Linear):
-    """x ↦ activation(Wx + b). ``last`` are the inputs added after all others, since float sums depend on order.
+    """x ↦ activation(Wx + b); the activation is ``"none"``, ``"relu"`` or ``"clamp"`` to [0, 1].
+
+    ``last`` are the inputs added after all others, since float sums depend on order.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -166,8 +169,8 @@ class Layer(_Linear):
 class Lookup(NamedTuple):
     """What a head compares and fetches, if it is a look-up by bits. None in a pair stands for a fixed 1.
 
-    ``compared`` pairs a place of what it looks at with a place of the column that asks, ``fetched`` a place that is
-    read with one that is written. If there are places in ``condition``, one of them has to be 1.
+    ``compared`` pairs a place of what it looks at with a place of the column that asks; ``fetched`` pairs a place that
+    is read with one that is written. If there are places in ``condition``, one of them has to be 1.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -368,8 +371,11 @@ class Module(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it: pairs of a slice and what goes there
-    (``"step"``, ``"powers"`` or ``"inverse"``), or rows of the parameter ``table``, from the row after ``first`` on.
+    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it after each pass.
+
+    ``add`` pairs a slice with what goes there after t passes: ``"step"``, the bits of t; ``"powers"``, the numbers 1,
+    t + 1, 1/(t + 1) and 1/(t + 1)²; or ``"inverse"``, 1/(t + 1). With a ``table``, the rows of that parameter after
+    the row ``first`` are added, one for each pass.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -438,9 +444,10 @@ def of(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> N
     """The :class:`Network` of a PyTorch module: a compiled network, or layers of ours or PyTorch's, alone or in a row.
 
     A single ``layout`` names every vector of its width; a list has one for the input and one for what leaves each
-    layer. Other vectors take their names from the ``layouts`` of the module or of its parts. Without any, the input
-    is ``x``, layer 1 gives ``h1`` and so on, and the last layer gives ``y``; but all are ``x`` where all have the same
-    width, as in a network that works in place. An ``nn.Linear`` on its own is read as the linear part of a ReLU layer.
+    layer. Other vectors take their names from the ``layouts`` of the module or of its parts.
+
+    Without any layout, the input is ``x``, layer 1 gives ``h1`` and so on, and the last layer gives ``y``; where all
+    have the same width, all are ``x``. An ``nn.Linear`` on its own is read as the linear part of a ReLU layer.
 
     >>> from turing.gates import OR
     >>> [(layer.name, layer.rows, layer.activation) for layer in of(OR(2)).layers]

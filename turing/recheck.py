@@ -1,8 +1,10 @@
 """Check a saved proof again: ``python -m turing.recheck net.safetensors net.proof.json``. It needs NumPy only.
 
 It trusts nothing that the proof says, and works in another way than ``turing.prove``, on WCM21 networks as they are
-compiled. For each module it finds in the weights what every output depends on, tries all values of that, and compares
-the results with a table. Chapter: :doc:`/book/all-words`.
+compiled: for each module it finds in the weights which inputs an output depends on, tries all their values, and
+compares the results with a table.
+
+Chapter: :doc:`/book/all-words`.
 """
 
 import hashlib

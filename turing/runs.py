@@ -23,8 +23,8 @@ Memory = dict[str, tuple[Any, Any]]  # of each head: keys and values
 class Reading(NamedTuple):
     """What a state says after a step: state, symbol under the head, what was written on the way there, and the move.
 
-    There is no state, and no symbol, where the machine has jammed. ``position`` is for constructions that number cells,
-    ``found`` for those that look up the symbol at the beginning of a step: what the step found under the head.
+    Where the machine has jammed, state and symbol are None. Constructions that number cells give the ``position``;
+    those that look up the symbol at the beginning of a step give what they ``found`` under the tape head.
 
     Chapter: :doc:`/book/wcm21`.
     """

@@ -97,9 +97,11 @@ def verify(
 ) -> Report:
     """Run a network and a machine in lock-step on words, compare every number, and return a :class:`Report`.
 
-    A specification without weights says, from the machine's own trace, what each number has to be. A word is compared
-    up to its first divergence. ``engine`` is that of ``run``. ``tolerance`` is by how much a number may be off; by
-    default the network decides, and allows nothing where its arithmetic is exact.
+    What each number has to be follows from the machine's own trace, without a weight. A word is compared up to its
+    first divergence.
+
+    ``engine`` is that of ``run``. ``tolerance`` is by how much a number may be off; by default the network decides, and
+    allows nothing where its arithmetic is exact.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]

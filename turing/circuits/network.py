@@ -30,10 +30,12 @@ VOCABULARY = ("0", "1")
 class GateByGate(Construction):
     """The transformer of Li, Liu, Zhou and Ma for a circuit: after a token for each input it adds one for each gate.
 
-    A column is a token and a row of the table of positions: its own number in binary, and for the gate that comes next
-    its kind and the numbers of its two inputs. Two heads fetch these two tokens, and a feed-forward layer with a neuron
-    for each line of each truth table computes the gate. Only the table of positions depends on the circuit. ``gate`` is
-    what that layer adds to the stream; the unembedding reads the slice ``out``, which nothing else writes.
+    A column is a token and its row of the table of positions, the one part that depends on the circuit. The row has the
+    token's own number in binary, and for the gate that comes next its kind and the numbers of its two inputs.
+
+    Two heads fetch these two tokens, and a feed-forward layer with a neuron for each line of each truth table computes
+    the gate. What that layer adds is the vector ``gate``; the unembedding reads its slice ``out``, which nothing else
+    writes.
 
     >>> half = Circuit("a b", {"sum": ("XOR", "a", "b"), "carry": ("AND", "a", "b")})
     >>> net = GateByGate(half)
@@ -228,10 +230,13 @@ class GateByGate(Construction):
 class Li24(GateByGate):
     """The transformer of Li, Liu, Zhou and Ma for a machine: the tableau of T steps on some cells, gate by gate.
 
-    ``T`` is the maximum number of steps of a run. Of the ``cells``, ``left`` are left of the word, 1 unless given; by
-    default there are all that the tape head can reach in T steps. ``kappa`` is that of
-    :class:`turing.attention.Attention`. A pass writes a token, and a step of the machine takes a token for each of its
-    gates. A run raises an OverflowError at the step at which the head leaves the cells.
+    - ``T``: the maximum number of steps of a run
+    - ``cells``: how many there are; by default all that the tape head can reach in T steps
+    - ``left``: how many of them are left of the word, 1 unless given
+    - ``kappa``: that of :class:`turing.attention.Attention`
+
+    A pass writes a token, and a step of the machine takes a token for each of its gates. A run raises an OverflowError
+    at the step at which the head leaves the cells.
 
     >>> import turing
     >>> net = Li24(turing.zoo["balanced_parentheses"], T=9, cells=6)

@@ -20,10 +20,12 @@ Content = dict[str, Wire]  # of a cell: for each symbol, or each state that the 
 class Tableau(Circuit):
     """T steps of a machine on some cells, ``left`` of them left of the word, as a circuit of O(T · cells) gates.
 
-    Its inputs are the word, cell by cell in binary. Each wire says of a cell and a step that a symbol is there, or the
-    head in a state; ``heads[t]`` and ``symbols[t]`` have the wires after step t by cell. What is the same for all words
-    takes no gate. A halting state stays; where no rule applies, the head vanishes. A head that leaves the cells is seen
-    on the cell next to them. The gates of step t end before gate ``ends[t]``.
+    Its inputs are the word, cell by cell in binary. A wire is 1 if, after some step, a cell has a certain symbol, or
+    the tape head in a certain state: ``heads[t]`` and ``symbols[t]`` have these wires after step t by cell, and the
+    gates of step t end before gate ``ends[t]``. What is the same for all words takes no gate.
+
+    A halting state stays; where no rule applies, the tape head vanishes. One that leaves the cells is seen on the cell
+    next to them.
 
     >>> import turing
     >>> tableau = Tableau(turing.zoo["balanced_parentheses"], T=9, cells=6)

@@ -29,11 +29,12 @@ REFUSALS = (ValueError, ArithmeticError, MemoryError)
 class Measurement:
     """What one construction takes for a machine and a word; None where it refused before that could be measured.
 
-    ``bits`` are those of the longest number that leaves a module in the run (:func:`bits_of`). ``width`` is that of the
-    vector that is fed back, ``hidden`` that of the widest one inside. ``parameters`` are the numbers of the network, of
-    which ``nonzero`` are not 0. ``window`` is how many vectors the last pass is computed from. ``passes`` are those of
-    the network in the whole run, and ``tokens`` those for each step of the machine. ``refused`` says why there is no
-    run.
+    - ``bits``: of the longest number that leaves a module in the run (:func:`bits_of`)
+    - ``width``, ``hidden``: of the vector that is fed back, and of the widest one inside
+    - ``parameters``, ``nonzero``: how many numbers the network has, and how many are not 0
+    - ``window``: how many vectors the last pass is computed from
+    - ``passes``, ``tokens``: passes in the whole run, and for each step of the machine
+    - ``refused``: why there is no run
 
     Chapter: :doc:`/book/table`.
     """
@@ -56,7 +57,7 @@ class Comparison:
     """Every construction on the same machine and word; printed, it is a table.
 
     ``run`` is that of the machine itself; ``n`` counts the symbols of the word, ``t`` the steps, and ``s`` the cells of
-    the word and those that the head was on.
+    the word and those that the tape head was on.
 
     Chapter: :doc:`/book/table`.
     """

@@ -62,13 +62,15 @@ def corpus(
     """Yield ``n`` random machines, compiled and labelled, each as an :class:`Example`; number k is the same on every
     computer.
 
-    ``states`` and ``symbols`` are the least and the greatest number of them; a halting state is added. The other
-    options are those of :func:`turing.construction.compile`; unless given, they fit 64 steps on any word of 8 cells
-    (``T`` and ``bits``, if there are such options). On its word a machine makes 8 steps or more, or T if that is less,
-    and about half of the machines halt within 64. ``hide`` permutes the places of every vector inside a transformer,
-    and the rows and columns of its weights with them (:class:`turing.corpora.hidden.Hidden`); ``hide="orthogonal"``
-    rotates the vectors that no ReLU has made, in a restoring lookahead network
-    (:class:`turing.corpora.rotated.Rotated`).
+    - ``states``, ``symbols``: the least and the greatest number of them; a halting state is added
+    - ``hide=True`` permutes the places of every vector inside a transformer, and its weights with them
+      (:class:`turing.corpora.hidden.Hidden`)
+    - ``hide="orthogonal"`` rotates the vectors that no ReLU has made, in a restoring lookahead network
+      (:class:`turing.corpora.rotated.Rotated`)
+    - other options: those of :func:`turing.construction.compile`; unless given, ``T`` and ``bits`` fit 64 steps on any
+      word of 8 cells
+
+    On its word a machine makes 8 steps or more, or T if that is less, and about half of the machines halt within 64.
 
     >>> import turing
     >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")

@@ -18,7 +18,7 @@ Output = tuple[str, int] | None  # what a step writes and how it moves, or no ru
 
 @dataclass
 class BlackBox:
-    """A machine that can be reset and asked: put any symbol under the head, step by step, and see what it does.
+    """A machine that can be reset and asked: put any symbol under the tape head, step by step, and see what it does.
 
     ``queries`` and ``symbols`` count what was asked, each question once.
 

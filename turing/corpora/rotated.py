@@ -24,9 +24,10 @@ class Rotated(WCM21):
     """A network with an orthogonal matrix on every vector that no ReLU has made.
 
     These are the columns, the vector that the heads read and write, and the inside of each head; what leaves a ReLU
-    stays as it is, since a ReLU sees the axes. All weights are multiplied to match, so a run is the same run, in
-    float64 up to rounding, which the restoring layers take away. ``rotations`` has the matrix Q of each vector by name:
-    what was x is Qx here.
+    stays as it is, since a ReLU sees the axes.
+
+    All weights are multiplied to match, so a run is the same run, in float64 up to rounding, which the restoring layers
+    take away. ``rotations`` has the matrix Q of each vector by name: what was x is Qx here.
 
     Chapter: :doc:`/book/research`.
     """

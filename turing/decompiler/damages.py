@@ -106,7 +106,7 @@ class Dropout:
 @dataclass(frozen=True)
 class Prune:
     """Of the numbers that are not 0, the share ``level`` with the least magnitude becomes 0; ties are broken at random.
-    With ``each``, this is done tensor by tensor, and all numbers that tie with the least one kept are kept.
+    With ``each``, every tensor loses up to that share of its own: of numbers that tie, all are lost or none.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

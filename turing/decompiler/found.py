@@ -41,11 +41,11 @@ CHANGED = 1e-6  # a number that differs by more was changed
 class Found:
     """What :func:`decompile` found.
 
-    ``machine`` has neutral names. ``margin`` says how near the reading came to another one: 1 is as clear as compiled
-    weights, 0 is where it would refuse. ``unknown`` says what cannot be read from weights, and why. ``evidence`` has
-    for each rule the weights that it was read from: the number of the map, the row and the column. ``machine`` is a
-    :class:`~turing.stack_machine.StackMachine` if the network is one of stacks and no Turing machine could be read from
-    these; then ``unknown["turing machine"]`` says why.
+    - ``machine``: with neutral names. It is a :class:`~turing.stack_machine.StackMachine` if the network is one of
+      stacks and no Turing machine could be read from these; then ``unknown["turing machine"]`` says why.
+    - ``margin``: how near the reading came to another one; 1 is as clear as compiled weights, at 0 it would refuse
+    - ``unknown``: what cannot be read from weights, and why
+    - ``evidence``: for each rule the weights that it was read from, each a :class:`Weight`
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -67,9 +67,10 @@ class Found:
 
     @property
     def certified(self) -> bool:
-        """Whether the network is, number for number and up to its symmetries, the one compiled for this machine. The
-        basis of its columns is one of these: the first column, the word and what the loop adds to a column are not
-        weights, and are taken to be in the same basis.
+        """Whether the network is, number for number and up to its symmetries, the one compiled for this machine.
+
+        The basis of its columns is one of these symmetries: the first column, the word and what the loop adds to a
+        column are not weights, and are taken to be in the same basis.
         """
         return bool(self.match)
 
@@ -93,9 +94,12 @@ def decompile(what: Any, first_column: Any = None) -> Found:
     """Read the machine of a network from its bare tensors: return a :class:`Found`, or raise a :class:`Refusal`.
 
     ``what`` is a network, the path of a saved one, or what :func:`turing.decompiler.bare` gives: names and metadata are
-    ignored. ``first_column`` is the first column of a run, from which the initial state is read. It reads ``wcm21``,
-    with either adder; ``ss95`` and ``ss95-realtime``, as the Turing machine that was translated into stacks or else as
-    the stack machine; ``conv``, whose first column is the first row of cells; and ``liwang25``.
+    ignored. ``first_column`` is the first column of a run, from which the initial state is read. It can read these:
+
+    - ``wcm21``, with either adder
+    - ``ss95`` and ``ss95-realtime``, as the Turing machine that was translated into stacks or else as the stack machine
+    - ``conv``, whose first column is the first row of cells
+    - ``liwang25``
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["bb4"], "wcm21", T=128, adder="lookahead")

@@ -27,9 +27,9 @@ A ``.json`` file holds the dictionary of :func:`turing.ir.to_dict`, in version 2
     The SHA-256 of everything else, which tells a damaged file from a good one. It may be left out: take it out if you
     change a file on purpose.
 
-This is enough to run the network without ``turing``. In a ``.safetensors`` file the tensors have the same names, and
-the other keys are in the metadata, as JSON, with ``denominators`` by the name of the tensor. An ``.onnx`` file holds
-one pass of a compiled network for other runtimes, and is not read back (:mod:`turing.files.onnx_file`).
+This is enough to run the network without ``turing``. A ``.safetensors`` file holds the same tensors by name, and the
+other keys as JSON in its metadata, with the ``denominators`` by tensor. An ``.onnx`` file holds one pass of a compiled
+network for other runtimes, and is not read back (:mod:`turing.files.onnx_file`).
 
 Chapter: :doc:`/book/wcm21`.
 """

@@ -32,11 +32,14 @@ AXES = {"history": "steps", "tape": "cells"}  # whose first size is free
 def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
     """Write one pass of a compiled network as ONNX.
 
-    The inputs are those of ``forward`` for one word: ``column``; ``history``, the earlier columns, if there is a head
-    that looks at them; and ``tape``, the encoded word, if there is a head that looks at it, or the tokens before the
-    column if it looks at a window. There may be any number of earlier columns and of cells. The output is ``next``. The
-    metadata says what a safetensors file says, unless the construction is not registered, as where the basis is hidden.
-    With the average ``"ratio"``, the usual one, each pass is equal to torch's.
+    The inputs are those of ``forward`` for one word, as far as a head looks at them:
+
+    - ``column``
+    - ``history``: the earlier columns, any number of them
+    - ``tape``: the encoded word, of any length; for a head that looks at a window, the tokens before the column
+
+    The output is ``next``. The metadata says what a safetensors file says, unless the construction is not registered,
+    as where the basis is hidden. With the average ``"ratio"``, the usual one, each pass is equal to torch's.
 
     Chapter: :doc:`/book/research`.
     """

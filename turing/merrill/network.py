@@ -37,11 +37,14 @@ NORMED = ("phi1", "phi2", "psi")
 class Merrill24(Construction):
     """The transformer of Merrill and Sabharwal for a machine: ``forward`` is one step of it.
 
-    A column is what changed: the new state, the symbol that was written, and the move. One attention head averages over
-    all columns, and gives 1/i and c/i, with c the tape head's cell; a layer norm of (c/i, 1/i, −c/i, −1/i) is the same
-    for every i, and is the address by which the last write on cell c is found. Another head sees the word, with blank
-    cells at its ends. Exact runs have no limit on steps; floats raise :class:`turing.precision.PrecisionError` before
-    they fetch a wrong step.
+    A column is what changed: the new state, the symbol that was written, and the move.
+
+    One attention head averages over all columns, and gives 1/i and c/i, with c the tape head's cell; a layer norm of
+    (c/i, 1/i, −c/i, −1/i) is the same for every i, and is the address by which the last write on cell c is found.
+    Another head sees the word, with blank cells at its ends.
+
+    Exact runs have no limit on steps; floats raise :class:`turing.precision.PrecisionError` before they fetch a wrong
+    step.
 
     >>> import turing
     >>> net = Merrill24(turing.zoo["balanced_parentheses"])

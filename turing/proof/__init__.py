@@ -1,7 +1,5 @@
 """A proof for these very weights: all words at once, in place of the words that a test tries.
 
-Each construction states its invariant in one place, such as ``turing/proof/wcm21.py`` or ``turing/ss/invariant.py``.
-
 Chapter: :doc:`/book/all-words`.
 """
 

@@ -49,8 +49,11 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Where a network goes wrong. ``level`` says what it is: a ``"word"``, with the step; a ``"configuration"`` to
-    start from, with the step after it; or ``"columns"`` only, for which an obligation fails.
+    """Where a network goes wrong. ``level`` says how much was found:
+
+    - ``"word"``: a word on which a run goes wrong, and the step
+    - ``"configuration"``: one from which a run goes wrong, and the step after it
+    - ``"columns"``: only columns for which an obligation, a part of the proof, fails
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -121,8 +124,9 @@ class Weight(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """The least and the greatest value of a weight with which the proof holds, in steps of ``grid`` from its own value;
-    infinite if it holds as far as was tried. In between, by bisection, only some values were tried.
+    """The least and the greatest value of a weight with which the proof holds; infinite if it holds as far as was
+    tried. They are found by bisection, in steps of ``grid`` from its own value, so only some values in between were
+    tried.
 
     Chapter: :doc:`/book/all-words`.
     """

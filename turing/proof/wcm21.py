@@ -4,11 +4,10 @@ The invariant on columns: ``st`` is one-hot and not halting, ``sym1`` is one-hot
 the step and of the cell. Every other place has one of finitely many values: 0, or what some step leaves there. The
 obligations are checked on all such columns:
 
-1. Before the heads, a column turns into what the rule says, on decision diagrams over state, symbol and bits. A place
-   that comes out different is carried on with both values, the right one and its own, and fails only if a later part
-   minds.
-2. Every head gives the columns that its claim names the best score, all of them the same, and misses less than the null
-   key. These are sums over small groups of bits.
+1. Before the heads, a column turns into what the rule says, on decision diagrams over state, symbol and bits. Where a
+   place comes out different, the check goes on with both values, and fails only if a later part depends on which.
+2. Every head gives the best score to the columns that its claim names, the same to each; other columns score less than
+   the null key. These are sums over small groups of bits.
 3. After the heads, what was found turns into the next column, which satisfies the invariant again.
 
 Chapter: :doc:`/book/all-words`.

@@ -1,11 +1,13 @@
 """What is proved of SS95 networks: their invariant, and that one pass is one step of the two stacks, for all stacks.
 
-The invariant with four layers: ``st`` is one-hot, and the number of each stack is in the Cantor set: it is 0, or
-(d + r)/b with a digit d and a number r in the set again, of which only 0 ≤ r ≤ d₁/(b − 1) is used. So a column is one
-of finitely many cases, in which every number is affine in the rests r. The least and the greatest rest show which part
-of sat applies. If that is not clear, the next symbol of a stack is told apart as well. With one layer, a detector for
-each class of steps and each lower bound of the tops is 1 if it is due, the stacks stand in the places of the operation
-that made them, and two symbols of each stack are told apart.
+The invariant with four layers: ``st`` is one-hot, and the number of each stack is in the Cantor set: it is 0, or (d +
+r)/b with a digit d and a number r in the set again, of which only 0 ≤ r ≤ d₁/(b − 1) is used.
+
+So a column is one of finitely many cases, in which every number is affine in the rests r. The least and the greatest
+rest show which part of sat applies. If that is not clear, the next symbol of a stack is told apart as well.
+
+With one layer, a detector for each class of steps and each lower bound of the tops is 1 if it is due, the stacks stand
+in the places of the operation that made them, and two symbols of each stack are told apart.
 
 The macro-steps of the translation into two stacks are finitely many too, and lift this to the Turing machine. There is
 no horizon: the arithmetic is exact, and all stacks and all steps are covered.

@@ -41,7 +41,7 @@ class StackReading(NamedTuple):
 
 
 class StackNetwork(nn.Module):
-    """The network of Siegelmann and Sontag for a machine with p binary stacks (section 6 of the paper).
+    """The network of Siegelmann and Sontag for a machine with p binary stacks. The options:
 
     - ``version``: 4 has the layers F4, F3, F2 and F1, and 1 has a single one
     - ``base`` and ``digits``: 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1, unless
@@ -107,12 +107,12 @@ class StackNetwork(nn.Module):
         return [((label,), rule) for label, rule in self.inputs.items()]
 
     def tolerance_after(self, steps: int, deepest: int | Any) -> Fraction:
-        """By how much the number of a stack may be off after so many ``steps`` with stacks at most ``deepest`` deep: by
+        """By how much the number of a stack may be off after ``steps`` steps with stacks at most ``deepest`` deep: by
         0, unless floats round in this base.
 
-        In floats of P bits a step adds up to three errors of 2^−P, two from a push and one from a pop. Each pop
-        multiplies the error by B: once for each symbol of a stack that is emptied, and twice more if what is left of it
-        is popped.
+        In floats of P bits a step adds up to three errors of ``2**-P``, two from a push and one from a pop. Each pop
+        multiplies the error by the base, and at most ``deepest`` + 2 pops follow one another: all symbols, and two more
+        on what is left.
 
         Chapter: :doc:`/book/real-time`.
         """
@@ -212,7 +212,7 @@ class StackNetwork(nn.Module):
         return x.reduced(self.code.base) if isinstance(x, Exact) else x
 
     def read(self, vectors: Vectors) -> StackReading:
-        """What a step has done, as its own detectors say.
+        """What a step has done, as its own detectors say: the new state, the operations and the tops.
 
         Chapter: :doc:`/book/ss95`.
         """

@@ -39,7 +39,7 @@ Task = tuple[Row, Callable[[], list[Row]]]  # the values of the columns that tel
 
 
 def measured(name: str) -> list[Row]:
-    """The rows of a table of the chapter, as it was measured.
+    """The rows of a table of measurements in the chapter, by its name.
 
     >>> measured("paper_word")[0]["adder"]
     'ripple'

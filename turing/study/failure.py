@@ -44,7 +44,7 @@ def first_failure(
 
     Without a ``tolerance``, a step fails when its column, with every number rounded to 0 or 1, says another state,
     symbol, move or position than the machine; the failure names the first number in that step that is off by more than
-    ½. With one, a step fails when any number inside is off by more than that.
+    ½. With a ``tolerance``, it fails when any number inside is off by more.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100, adder="lookahead")

@@ -50,10 +50,12 @@ def sweep(
     """Perturb a network at each level with each seed, run it on each word, and return a row for each: the first step
     that fails, with its module and place, or None.
 
-    Each perturbation, such as :class:`Gaussian`, says what a ``level`` is. ``tolerance`` is that of
-    :func:`turing.study.first_failure`. With a ``path``, rows are written there as they come, and a sweep that is
-    started again does only what is missing. ``executor``, one of ``concurrent.futures`` or of a scheduler with the same
-    interface, gets the levels as tasks. ``progress`` shows a bar; by default on a terminal.
+    Each perturbation, such as :class:`Gaussian`, says what a ``level`` is. The options:
+
+    - ``tolerance``: that of :func:`turing.study.first_failure`
+    - ``path``: rows are written there as they come, and a sweep that is started again does only what is missing
+    - ``executor``: one of ``concurrent.futures``, or one with the same interface, gets the levels as tasks
+    - ``progress``: whether to show a bar; by default on a terminal
 
     >>> import turing
     >>> from turing.study import Gaussian

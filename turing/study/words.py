@@ -15,8 +15,11 @@ DISTRIBUTIONS = ("all", "nests", "flat", "short", "no )")
 def parentheses(distribution: str, longest: int = 8) -> list[str]:
     """The words of a distribution with at most so many parentheses, between B and E, in order of length.
 
-    ``"all"`` has every word; ``"nests"`` k opening ones and then k closing ones; ``"flat"`` only pairs side by side;
-    ``"short"`` every word with at most two; ``"no )"`` only opening ones.
+    - ``"all"``: every word
+    - ``"nests"``: opening ones, and then as many closing ones
+    - ``"flat"``: pairs side by side
+    - ``"short"``: every word with at most two
+    - ``"no )"``: only opening ones
 
     >>> parentheses("flat", 4), parentheses("nests", 4), len(parentheses("all", 3))
     (['BE', 'B()E', 'B()()E'], ['BE', 'B()E', 'B(())E'], 15)

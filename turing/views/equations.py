@@ -26,9 +26,10 @@ LONGEST, LONGEST_ALONE = 56, 90  # characters of a sum with a name beside it and
 
 
 class Line(NamedTuple):
-    """One row of a layer: the place that it writes, the value, the name of its gate, and its function of the inputs.
+    """One row of a layer: the place that it writes, the value, the name of its gate, and its function of the network's
+    inputs.
 
-    The last two are empty where there is no name, and the last one in the first layer, where the gate says it.
+    Without a name, the last two are empty. In the first layer, ``of_inputs`` is empty too, since ``gate`` says it.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -76,8 +77,8 @@ class Equations:
 def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Equations:
     """The :class:`Equations` of a network, layer by layer. Rows that only pass their own place on are left out.
 
-    A row that computes a gate of bits has the gate's name; one that gives 0 or 0.5 has it with that factor, as in
-    0.5·AND(a, b), and the next layer takes its 0.5 for a 1. In a network of several layers, a further column names each
+    A row that computes a gate of bits has the gate's name. A row that gives 0 or 0.5 has it with that factor, as in
+    0.5·AND(a, b), and the next layer reads its 0.5 as a 1. In a network of several layers, a further column names each
     place as a function of the network's inputs, if that has a name and depends on at most ten of them.
 
     An attention head is described as the look-up that its numbers make, and a compiled network module by module. In a

@@ -37,11 +37,11 @@ class CapacityError(OverflowError):
 
 @register
 class WCM21(Construction):
-    """The transformer of Wei, Chen and Ma for a machine: ``forward`` is one step of it (section 5 of the paper).
+    """The transformer of Wei, Chen and Ma for a machine: ``forward`` is one step of it. The options:
 
     - ``T``: the maximum number of steps of a run
-    - ``bits``: the number L of position bits, ⌈log₂ T⌉ unless given; with a word of n cells, max(n, 1) + T ≤ 2^L is
-      enough for T steps
+    - ``bits``: the number L of position bits, ⌈log₂ T⌉ unless given; with a word of n cells, ``max(n, 1) + T <= 2**L``
+      is enough for T steps
     - ``kappa`` and ``average``: those of :class:`turing.attention.Attention`
     - ``adder``: ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU layers a step
       (:mod:`turing.wcm.lookahead`)
@@ -133,7 +133,7 @@ class WCM21(Construction):
         return list(self.read_columns(state.x))
 
     def read_columns(self, columns: Tensor) -> list[Reading]:
-        """The :class:`~turing.runs.Reading` of each of some columns, ``(batch, w)``.
+        """A :class:`~turing.runs.Reading` for each column, ``(batch, w)``.
 
         Chapter: :doc:`/book/wcm21`.
         """
