@@ -37,7 +37,7 @@ function createWheel() {
     const inner = RADIUS - 0.72 * side - 4, [x, y] = around(0, size, inner), [u, v] = around(-1, size, inner);
     const bend = size > 2 ? inner - 22 : inner - 40, [a, b] = around(-0.5, size, bend);
     hand.replaceChildren(svg("path", { class: "arc", d: size > 1 ? `M ${u} ${v} Q ${a} ${b} ${x} ${y + 7}` : "" }),
-      svg("path", { class: "tip", d: `M ${x} ${y} l -6 11 h 12 Z` }));
+      svg("path", { class: "tip", d: `M ${x} ${y} l -4 15 h 8 Z` }));
   }
 
   return {
