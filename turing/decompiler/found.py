@@ -43,7 +43,7 @@ class Found:
 
     - ``machine``: with neutral names. It is a :class:`~turing.stack_machine.StackMachine` if the network is one of
       stacks and no Turing machine could be read from these; then ``unknown["turing machine"]`` says why.
-    - ``margin``: how near the reading came to another one; 1 is as clear as compiled weights, at 0 it would refuse
+    - ``margin``: how far the reading stayed from any other; 1 is as clear as compiled weights, and at 0 it refuses
     - ``unknown``: what cannot be read from weights, and why
     - ``evidence``: for each rule the weights that it was read from, each a :class:`Weight`
 

@@ -253,7 +253,8 @@ def _reach(horizon: Mapping[str, Any]) -> str:
 
 def prove(network: Construction, machine: TuringMachine | None = None, engine: str = "torch") -> Proof:
     """Prove that a network simulates a machine for all words, and return a :class:`Proof`. The machine is the one that
-    the network was compiled for, unless given.
+    the network was compiled for, unless given. This decides networks of ``"wcm21"``, ``"ss95"``, ``"ss95-realtime"``,
+    ``"liwang25"``, ``"conv"`` and ``"li24"``; those of other constructions stay undecided.
 
     The invariant of the construction is checked on all columns at once. Where it fails, a bounded search looks for a
     run that goes wrong.
