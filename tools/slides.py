@@ -60,7 +60,7 @@ SLIDES = [
     Slide("gate", "A gate in the identity",
           "A matrix of five rows as squares: the identity, but for the row of one gate.",
           "gates", "g28"),
-    Slide("cubes", "A truth table and its clauses",
+    Slide("cubes", "A truth table, covered in three ways",
           "One Boolean function of three bits on three cubes, covered in three ways.",
           "dnf", "d12"),
     Slide("dnf", "A DNF in three ReLU layers",
