@@ -2,9 +2,7 @@
 
 It trusts nothing that the proof says, and works in another way than ``turing.prove``, on WCM21 networks as they are
 compiled: for each module it finds in the weights which inputs an output depends on, tries all their values, and
-compares the results with a table.
-
-Chapter: :doc:`/book/all-words`.
+compares the results with a table. Chapter: :doc:`/book/all-words`.
 """
 
 import hashlib
