@@ -381,6 +381,8 @@ def _kernel(timeout: float) -> Iterator[Run]:
         async def live() -> None:
             streams = {"stdout": subprocess.DEVNULL, "stderr": said}
             async with client.async_setup_kernel(cleanup_kc=True, cwd=folder, env=environment, **streams):
+                # A cell that closed the kernel's connections would make the next request wait for ever.
+                client.kc.shell_channel.socket.sndtimeo = 1000 * REACTING
                 started.set_result(asyncio.get_running_loop())
                 await over.wait()
 
