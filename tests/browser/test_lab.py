@@ -183,7 +183,11 @@ def test_bb5_is_pasted_and_halts(open_page):
     assert (shown["step"], shown["ones"], shown["mark"]) == ("47176870", "4098", "good")
     assert page.locator(".agreement").text_content() == "✓ network = machine, 47,176,870 steps"
     page.get_by_role("img", name="Space–time: 47,176,870 steps, cells −12243 to 45").wait_for()
-    assert "A row of pixels stands for 131,047 steps" in page.locator(".spacetime ~ .line .hint").text_content()
+    rows = page.locator(".spacetime").evaluate("box => box.clientHeight")
+    assert (
+        f"A row of pixels stands for {round(47_176_871 / rows):,} steps"
+        in page.locator(".spacetime ~ .line .hint").text_content()
+    )
     scrub(page, (40_000, 3_000_003))
 
 
