@@ -180,6 +180,7 @@ def make(out: Path, pages: list[str]) -> None:
         page.on("requestfailed", lambda request: faults.append(f"not found: {request.url}"))
         page.emulate_media(media="print")
         page.goto(source.as_uri(), timeout=0)
+        page.wait_for_function("window.MathJax?.startup?.promise", timeout=120_000)
         faults += page.evaluate(FIT)
         _, numbers = printed(page)
         page.evaluate(NUMBER, numbers)
