@@ -37,10 +37,10 @@ TURN = """theme => {
   document.getAnimations().forEach(animation => animation.finish());
 }"""
 # To see how words stand out from their ground takes axe more time than all else: of those that are marked up in the
-# same way all the way up, it judges one, or as many as are asked for.
-JUDGED = """(each) => {
+# same way all the way up, it judges one, or as many as are asked for, and none of a kind that is known.
+JUDGED = """([each, known]) => {
   const marks = ["class", "style", "disabled", "aria-pressed", "aria-current", "aria-selected", "aria-disabled"];
-  const kinds = new Map([[null, ""]]), found = {};
+  const kinds = new Map([[null, ""]]), found = Object.fromEntries(known.map((kind) => [kind, each]));
   const kind = (node) => {
     const own = () => [node.tagName, ...marks.map((name) => node.getAttribute(name))].join("|");
     if (!kinds.has(node)) kinds.set(node, `${own()}>${kind(node.parentElement)}`);
@@ -50,6 +50,7 @@ JUDGED = """(each) => {
   for (const node of document.querySelectorAll("body *"))
     if ((worded(node) || node.matches("input, select, textarea")) && node.checkVisibility())
       node.toggleAttribute("data-judged", (found[kind(node)] = (found[kind(node)] ?? 0) + 1) <= each);
+  return Object.keys(found);
 }"""
 # Judging colours takes time in proportion to the whole page, so what is not judged is removed, except from drawings.
 # It is removed from a copy of the page: a widget may redraw at any time, and finds its own parts where it put them.
@@ -67,9 +68,9 @@ SPACED = "document.querySelector('[style*=spacing i], [style*=line-height i]') !
 EVERYTHING = "violations => violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)])"
 
 
-def axe(page, what=EVERYTHING, own=None, each=1):
+def axe(page, what=EVERYTHING, own=None, each=1, known=None):
     """What axe finds in light and in dark on a page, of which it leaves only what it judged; with ``each``, how many of
-    one kind, it leaves all."""
+    one kind, it leaves all. Pages with the same style sheets can share ``known``, the kinds that were judged before."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
 
@@ -79,12 +80,14 @@ def axe(page, what=EVERYTHING, own=None, each=1):
             ({{violations}}) => ({what})(violations, own))"""
         return page.evaluate(code, [part, OPTIONS | options, own])
 
-    page.evaluate(JUDGED, each)
+    known = set() if known is None else known
+    known.update(page.evaluate(JUDGED, [each, [*known]]))
     rules = {rule: {"enabled": False} for rule in COLOURS} | {SPACING: {"enabled": page.evaluate(SPACED)}}
     found = run("light", "html", rules=rules)
     if each == 1:
         page.evaluate(PRUNE)
-    return found + [more for theme in ("light", "dark") for more in run(theme, "[data-judged]", runOnly=COLOURS)]
+    themes = ("light", "dark") if page.locator("[data-judged]").count() else ()
+    return found + [more for theme in themes for more in run(theme, "[data-judged]", runOnly=COLOURS)]
 
 
 # A model as a kernel has it: it can be changed from outside, and remembers what was saved.
