@@ -1,15 +1,25 @@
-"""A Sphinx extension: the reference leaves out what says nothing.
+"""A Sphinx extension: the reference says what a reader needs, once, under the names that a reader types.
 
-The fields of a named tuple stand in its signature and are explained below it; on its own, Python says of each only
-which number it has. A class that a module names as its kind is described in its own place. `extra_repr` is PyTorch's.
-A method names its chapter only where that is not the chapter of its class. A widget and a construction are made by a
-metaclass or a base class that takes anything; what they take is said by their own `__init__`.
+- The fields of a named tuple stand in its signature and are explained below it; a class that a module names as its kind
+  is described in its own place; `extra_repr` is PyTorch's. None of them has an entry.
+- A default that the code names has its value here: 9999.0, and not KAPPA. A widget and a construction are made by a
+  metaclass or a base class that takes anything; what they take is said by their own `__init__`.
+- What can be had from `turing` itself is headed so: `turing.compile`, and not `turing.construction.compile`.
+- A section names the chapter of its entries below its heading, and an entry names only another one.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import re
 import sys
+from collections import Counter
+
+from docutils import nodes
+from sphinx import addnodes
+
+import turing
 
 CHAPTER = "Chapter: "
 
@@ -20,25 +30,63 @@ def skipped(app, what: str, name: str, thing: object, skip: bool, options) -> bo
     return True if field or alias or name == "extra_repr" else None
 
 
-def chapter_once(app, what: str, name: str, thing: object, options, lines: list[str]) -> None:
-    thing = getattr(thing, "fget", thing)  # of a property
-    if what not in ("method", "property") or not hasattr(thing, "__qualname__"):
-        return
-    owner = getattr(sys.modules[thing.__module__], thing.__qualname__.partition(".")[0], None)
-    said = {line.strip() for line in (owner.__doc__ or "").splitlines() if line.strip().startswith(CHAPTER)}
-    lines[:] = [line for line in lines if line.strip() not in said]
-
-
 def own_signature(app, what: str, name: str, thing: object, options, signature: str | None, result) -> tuple | None:
-    if what != "class" or signature != "(*args, **kwargs)":
+    if not signature:
         return None
-    own = inspect.signature(thing.__init__)
-    parameters = [p.replace(annotation=p.empty) for p in list(own.parameters.values())[1:]]  # without self
-    return str(own.replace(parameters=parameters, return_annotation=own.empty)), result
+    if signature == "(*args, **kwargs)" and what == "class":
+        own = inspect.signature(thing.__init__)
+        parameters = [p.replace(annotation=p.empty) for p in list(own.parameters.values())[1:]]  # without self
+        signature = str(own.replace(parameters=parameters, return_annotation=own.empty))
+        signature = "" if signature == "(*args, **kwargs)" else signature  # nobody calls it
+    if dataclasses.is_dataclass(thing):
+        for field in dataclasses.fields(thing):
+            if field.default_factory is not dataclasses.MISSING:
+                signature = signature.replace(f"{field.name}=<factory>", f"{field.name}={field.default_factory()!r}")
+    names = getattr(sys.modules.get(getattr(thing, "__module__", "")), "__dict__", {})
+    signature = re.sub(r"(?<==)[A-Z_]+\b", lambda found: repr(names.get(found[0], found[0])), signature)
+    return re.sub(r"=lambda [^,)]*", "=…", signature), result
+
+
+def short_names(doctree: nodes.document) -> None:
+    for heading in doctree.findall(addnodes.desc_signature):
+        module, name = heading.get("module"), heading.get("fullname") or ""
+        thing, public = sys.modules.get(module), turing
+        for part in name.split("."):
+            thing, public = getattr(thing, part, None), getattr(public, part, None)
+        for prefix in heading.findall(addnodes.desc_addname):
+            if thing is not None and thing is public and prefix.astext().startswith("turing."):
+                prefix.children = [nodes.Text(re.sub(rf"^{re.escape(module)}\b", "turing", prefix.astext()))]
+
+
+def chapter_of(paragraph: nodes.paragraph) -> str | None:
+    if paragraph.astext().startswith(CHAPTER):
+        return next((link["reftarget"] for link in paragraph.findall(addnodes.pending_xref)), None)
+    return None
+
+
+def chapters_once(doctree: nodes.document) -> None:
+    for section in doctree.findall(nodes.section):
+        if not isinstance(section.parent.parent, nodes.document):
+            continue  # the title of the page is a section, and the headings below it are those that a reader sees
+        entries = [paragraph for paragraph in section.findall(nodes.paragraph) if chapter_of(paragraph)]
+        for paragraph in entries:
+            usual = Counter(map(chapter_of, entries)).most_common(1)[0][0]
+            if chapter_of(paragraph) == usual:
+                paragraph.parent.remove(paragraph)
+                first = section.next_node(nodes.paragraph)
+                if not (first and first.parent is section and chapter_of(first) == usual):
+                    paragraph["classes"].append("chapter-of-section")
+                    section.insert(1, paragraph)
+
+
+def tidied(app, doctree: nodes.document) -> None:
+    if next(doctree.findall(addnodes.desc_signature), None):
+        short_names(doctree)
+        chapters_once(doctree)
 
 
 def setup(app):
     app.connect("autodoc-process-signature", own_signature)
-    app.connect("autodoc-process-docstring", chapter_once)
     app.connect("autodoc-skip-member", skipped)
+    app.connect("doctree-read", tidied)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
