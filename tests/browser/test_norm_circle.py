@@ -21,6 +21,7 @@ SHOWN = """root => {
     rays: all("line.key").map((node) => ["x1", "y1", "x2", "y2"].map((name) => Number(node.getAttribute(name)))),
     query: all("line.query").map((node) => ["x1", "y1", "x2", "y2"].map((name) => Number(node.getAttribute(name)))),
     label: root.querySelector("svg").getAttribute("aria-label"),
+    names: all("svg text").map((node) => [text(node), ...["x", "y"].map((name) => Number(node.getAttribute(name)))]),
   };
 }"""
 
@@ -71,6 +72,22 @@ def test_rays_point_where_the_cells_are(open_page):
     assert math.atan2(x2 - x1, y1 - y2) == pytest.approx(math.atan(5), abs=1e-6)
     assert math.hypot(x2 - x1, y2 - y1) == pytest.approx(140)
     assert shown["label"] == "A half circle with a ray for each of the cells 0, 1, 2, 3, 4, 5, 6. The query is cell 5."
+
+
+def test_the_query_and_the_fetched_key_have_their_labels_and_none_covers_another(open_page):
+    page, machine = open_page(NormCircle(WORD, 1, "exact")), turing.zoo["balanced_parentheses"]
+    cells, crowded = [now.head for now in machine.trace(WORD, 51)], 0
+    for step in range(1, 52):
+        names = {name: (x, y) for name, x, y in seen(page)["names"]}
+        written = [0, *cells[: step - 1]]
+        fetched = cells[step - 1] if cells[step - 1] in written else written[-1]
+        assert {str(cells[step - 1]), str(fetched)} <= {*names}
+        places = list(names.values())
+        assert all(math.dist(a, b) >= 15 for n, a in enumerate(places) for b in places[:n])
+        assert all(8 < x < 332 and 8 < y < 186 for x, y in places)
+        crowded += fetched != cells[step - 1] and fetched > 2
+        press(page, "Step")
+    assert crowded
 
 
 def test_ties_are_broken_by_psi_and_a_new_cell_finds_its_neighbour(open_page):

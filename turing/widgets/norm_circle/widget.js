@@ -7,11 +7,15 @@ import { stepsOf } from "./run.js";
 
 const ARITHMETICS = ["exact", "float64", "float32"], BEST = 6;
 const WIDTH = 340, HEIGHT = 186, RADIUS = 140, X = WIDTH / 2, Y = 170;
+const LABELS = RADIUS + 13, APART = 15; // the labels' circle, and how far apart they have to be
 
 const small = (x) => (x === 0 ? "0" : signed(Math.abs(x) < 0.001 ? x.toExponential(1) : x.toPrecision(2)));
 
 /** Where an address points: x and y are two of its numbers, and the circle has the radius 1/√2. */
-const point = ([x, y], radius = RADIUS) => [X + Math.SQRT2 * radius * x, Y - Math.SQRT2 * radius * y];
+const point = ([x, y]) => [X + Math.SQRT2 * RADIUS * x, Y - Math.SQRT2 * RADIUS * y];
+
+/** The angle of an address with the upright ray, that of cell 0. */
+const angleOf = ([x, y]) => Math.atan2(x, y);
 
 function createCircle() {
   const rays = svg("g"), root = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
@@ -27,16 +31,21 @@ function createCircle() {
       const cells = new Map(keys.map((key) => [key.cell, key])); // a ray for each cell
       const won = keys[winners[0]], labels = [], [endX, endY] = point(won.at);
       const nodes = [...cells.values()].map(({ at }) => ray("key", at));
-      // The query has its label, and others from the middle outwards where there is room.
-      const label = (name, at, text) => {
-        const [x, y] = point(at, RADIUS + 13);
-        if (labels.some(([a, b]) => Math.hypot(a - x, b - y) < 15)) return;
+      const label = (name, angle, text) => {
+        const [x, y] = [X + LABELS * Math.sin(angle), Y - LABELS * Math.cos(angle)];
+        if (labels.some(([a, b]) => Math.hypot(a - x, b - y) < APART)) return;
         labels.push([x, y]);
         nodes.push(svg("text", { class: name, x, y: y + 4 }, signed(text)));
       };
-      label("query", query, cell);
+      // The query has its label, and so has the fetched key, moved aside if its ray is close to the query's; the others,
+      // from the middle outwards, where there is room.
+      label("query", angleOf(query), cell);
+      if (won.cell !== cell) {
+        const turn = angleOf(won.at) - angleOf(query), least = (APART + 0.5) / LABELS;
+        label("key", angleOf(query) + Math.sign(turn) * Math.max(Math.abs(turn), least), won.cell);
+      }
       for (const key of [...cells.values()].sort((a, b) => Math.abs(a.cell) - Math.abs(b.cell)))
-        if (key.cell !== cell) label("key", key.at, key.cell);
+        if (key.cell !== cell && key.cell !== won.cell) label("key", angleOf(key.at), key.cell);
       nodes.push(ray("query", query),
         svg("circle", { class: won.cell === right.cell ? "won" : "won wrong", cx: endX, cy: endY, r: 5 }));
       rays.replaceChildren(...nodes);
