@@ -1,12 +1,25 @@
-"""What the page for research says of hooks: the shapes they see, and how long a patch lasts."""
+"""What the page for research says of hooks, patches, weights and gradients, and what its numbers come from."""
 
+import copy
+import json
+import re
+
+import pytest
 import torch
+import yaml
 
 import turing
+from book import ROOT
+from turing.corpora.circuit import circuit
+from turing.corpora.labels import labels_of
+from turing.study import Round, cross_entropy, first_failure, forced, lesson
 
 torch.set_num_threads(1)
 BP, WORD = turing.zoo["balanced_parentheses"], "B()E"
 NET = turing.compile(BP, "wcm21", T=16, adder="lookahead")
+PAGE_NET = turing.compile(BP, "wcm21", T=64, adder="lookahead")
+CELLS = json.loads((ROOT / "book/research.ipynb").read_text(encoding="utf-8"))["cells"]
+TEXT = "\n".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown")
 
 
 def shapes(call):
@@ -26,6 +39,10 @@ def test_a_hook_sees_the_shapes_that_the_page_tells():
     assert shapes(lambda: list(NET.vectors([WORD, "B("], 3))) == [(2, 1, w)] * 3
     assert shapes(lambda: NET.activations(WORD, 3)) == [(1, 1, w)] * 3
     assert shapes(lambda: NET(columns[-1], columns[:-1], NET.encode(WORD))) == [(4, w)]
+    assert shapes(lambda: NET.next_columns(columns, NET.encode(WORD))) == [(4, w)]
+    assert shapes(lambda: NET.patterns(WORD, 3)) == [(1, 1, w)] * 3
+    assert shapes(lambda: NET.rollout(WORD, 3)) == [(1, 1, w)] * 3
+    assert shapes(lambda: NET.run_with_cache(WORD)) == [(1, 1, w)] * 18
 
 
 def erase_at(call):
@@ -57,3 +74,103 @@ def test_a_patch_stays_in_memory_and_is_gone_where_columns_are_computed_anew():
     clean = list(BP.trace(WORD))[7].symbol
     assert history[7, sym1][NET.machine.symbols.index(clean)] == 1
     assert kept[7]["column"][0, sym1].sum() == 0
+
+
+def test_column_i_writes_what_step_i_plus_1_writes_and_sym2_holds_it_from_carry_on():
+    trace, (_, cache) = list(BP.trace(WORD)), PAGE_NET.run_with_cache(WORD)
+    for i, now in enumerate(trace[:-1]):
+        place = PAGE_NET.machine.symbols.index(trace[i + 1].cells[now.head])
+        for name in ("carry", "move", "visited", "search0", "last"):
+            written = cache[name][i, PAGE_NET.layout_of(name).sym2.slice]
+            assert written.nonzero().flatten().tolist() == [place], (i, name)
+        if i:
+            before = cache["column"][i, PAGE_NET.layout.sym2.slice].nonzero().flatten().tolist()
+            assert before == [PAGE_NET.machine.symbols.index(trace[i].cells[trace[i - 1].head])]
+
+
+def test_no_step_of_the_run_looks_for_a_visit_in_column_8_or_later():
+    _, cache = PAGE_NET.run_with_cache(WORD)
+    assert not cache["initial"][:, list(PAGE_NET.layout.scr3)[3:]].any()
+
+
+def test_a_run_whose_column_contradicts_the_tape_stops():
+    place, calls = NET.layout_of("initial").scr2.slice, []
+    other = NET.activations("B((E", 2)["initial"]
+
+    def hook(module, inputs, output):
+        calls.append(output)
+        if len(calls) == 2:
+            output = output.clone()
+            output[..., -1, place] = other[place]
+            return output
+        return None
+
+    with (
+        NET.pipeline["initial"].register_forward_hook(hook),
+        pytest.raises(ArithmeticError, match=r"At step 2 the network reads '\('"),
+    ):
+        NET.run(WORD)
+
+
+def test_the_edges_into_detect_are_those_of_30_detectors_and_12_position_bits():
+    assert "72: each of 30 detectors reads a state and a symbol, and 12 position bits are passed on" in TEXT
+    layout = PAGE_NET.layout_of("detect")
+    assert (len(layout.det), len(layout.pos1) + len(layout.pos2)) == (30, 12)
+    into = [edge.target.split("[")[0] for edge in circuit(PAGE_NET) if edge.module == "detect"]
+    assert (into.count("det"), into.count("pos1") + into.count("pos2")) == (60, 12)
+
+
+def test_int8_fails_at_step_6_by_the_weights_of_move_and_by_no_others():
+    assert PAGE_NET.pipeline["move"].weight.min() == -2 == -PAGE_NET.pipeline["move"].weight.abs().max()
+    own = {name: numbers.detach() for name, numbers in PAGE_NET.named_parameters()}
+    rounded, of_move = Round()(own, "int8", 0), "pipeline.move.weight"
+    assert abs(rounded[of_move].max().item() - 64 * 2 / 127) < 1e-6
+    for only, fails in ((True, 6), (False, None)):
+        net = copy.deepcopy(PAGE_NET)
+        with torch.no_grad():
+            for name, numbers in net.named_parameters():
+                if (name == of_move) == only:
+                    numbers.copy_(rounded[name])
+        (failure,) = first_failure(net, [WORD])
+        assert (failure and failure.step) == fails
+
+
+def test_after_a_step_of_gradient_descent_keys_have_gradients_and_queries_hardly_any():
+    net = copy.deepcopy(PAGE_NET)
+    given = lesson(net, ["B(((())))E"])
+    assert int(given.steps.sum()) == 51
+    most = []
+    for _ in range(2):
+        net.zero_grad()
+        sum(cross_entropy(net, forced(net, given), given).values()).backward()
+        named = [(name, numbers.grad.abs().max().item()) for name, numbers in net.named_parameters()]
+        most.append([max(size for name, size in named if f".{part}." in name) for part in ("query", "key")])
+        torch.optim.SGD(net.parameters(), lr=1e-3).step()
+    assert most[0] == [0, 0]
+    assert most[1][1] > 1e-4 > 100 * most[1][0]
+
+
+def test_labels_tell_of_a_network_what_is_true_of_it():
+    told = labels_of(PAGE_NET)["slices"]
+    assert all(told.values())
+    assert told["scr4"] == "flags: visited; the other two stay 0"
+    _, cache = PAGE_NET.run_with_cache("B(((())))E")
+    assert not cache["initial"][:, list(PAGE_NET.layout.scr4)[1:]].any()
+    ripple = labels_of(turing.compile(BP, "wcm21", T=16))["slices"]
+    assert "carry" in ripple["scr4"]
+    assert all(ripple.values())
+    gates = labels_of(turing.compile(turing.zoo["bb2"], "li24", T=4))
+    assert gates["heads"]["first"]["over"] == "word and columns"
+    assert gates["slices"]["pos2"] == ""  # not the tape head's position
+
+
+def test_the_bibtex_entries_are_those_of_the_citation_file_and_of_the_bibliography():
+    (entries,) = re.findall(r"```bibtex\n(.*?)```", TEXT, re.DOTALL)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    own, paper = entries.split("\n\n")
+    for said in (citation["title"], citation["authors"][0]["name"], citation["repository-code"]):
+        assert said in own
+    bibliography = (ROOT / "book/references.bib").read_text(encoding="utf-8")
+    lines = paper.strip().splitlines()[1:-1]
+    assert len(lines) == 6
+    assert all(line.strip().rstrip(",") in bibliography for line in lines)

@@ -11,26 +11,47 @@ if TYPE_CHECKING:
 
 __all__ = ["labels_of"]
 
-OVER = {"causal": "columns", "strict": "earlier columns", "cross": "word", "offset": "one column", "window": "window"}
-SLICES = {
+OVER = {
+    "causal": "columns",
+    "strict": "earlier columns",
+    "cross": "word",
+    "prefix": "word and columns",
+    "offset": "one column",
+    "window": "window",
+}
+EVERYWHERE = {
     "st": "state, one-hot",
+    "rule": "detectors of the rules",
+    "compared": "places of the query and of the key",
+    "fetched": "what the attention head fetches",
+    "neighbour": "how far to the right a neighbouring cell is",
+}
+DETECTORS = {"det": "detectors of a state and a symbol"}
+WCM21 = {
+    "st": "state, one-hot; once the rule is known, the next one",
     "sym1": "symbol under the tape head, one-hot",
-    "sym2": "symbol that the last step wrote, one-hot",
-    "pos1": "bits of the step's number",
-    "pos2": "bits of the tape head's position; of the new one in the next column",
+    "sym2": "symbol written by the column before, one-hot; once the rule is known, by this one",
+    "pos1": "bits of the column's number",
+    "pos2": "bits of the tape head's position",
     "pos3": "bits of the new position",
-    "scr1": "symbol last written on the new position, one-hot; what step 0 wrote, if none was",
+    "scr1": "symbol last written on the new position, one-hot; if none was, by column 0",
     "scr2": "symbol of the word on the new position, one-hot",
-    "scr3": "bits of the last step on the new position",
-    "scr4": "flags: visited, on the word, blank; while the ripple adders work, the first of them is their carry",
+    "scr3": "bits of the number of the last column on the new position, or 0",
+    "scr4": "flags: visited; the other two stay 0",
     "scr5": "direction of the move: R, L",
-    "add": "bits of the addend that moves the tape head",
-    "det": "detectors: of a state and a symbol, or in ss95-realtime of a class of steps and tops",
+    **DETECTORS,
     "carry": "a carry comes to this bit",
     "borrow": "a borrow comes to this bit",
     "bit_carry": "a carry comes to this bit, which is 1",
     "bit_borrow": "a borrow comes to this bit, which is 1",
     "blank": "the cell is neither visited nor on the word",
+    "compared": "a bit of the query against a bit of the key; null is the constant by which the null key scores",
+}
+RIPPLE = {
+    "scr4": "flags: visited, on the word, blank; while the adders work, the first of them is their carry",
+    "add": "bits of the addend that moves the tape head",
+}
+STACKS = {
     "q": "a stack as a number",
     "one": "the top of the stack is the second symbol",
     "some": "the stack is not empty",
@@ -39,9 +60,14 @@ SLICES = {
     "push0": "the stack with the first symbol pushed, if that is what the rule does",
     "push1": "the stack with the second symbol pushed, if that is what the rule does",
     "pop": "the stack with its top taken off, if that is what the rule does",
-    "compared": "a bit of the query against a bit of the key; null is the constant by which the null key scores",
-    "fetched": "what the attention head fetches",
-    "neighbour": "how far to the right a neighbouring cell is",
+}
+ONE_LAYER = STACKS | {"det": "detectors of a class of steps and tops"}
+SLICES = {
+    "wcm21": WCM21,
+    "ss95": STACKS,
+    "ss95-realtime": ONE_LAYER,
+    "bhattamishra20": ONE_LAYER,
+    "conv": {"st": "state, one-hot, if the tape head is on the cell", "sym": "symbol on the cell, one-hot"} | DETECTORS,
 }
 
 
@@ -77,7 +103,9 @@ def labels_of(network: Construction) -> dict[str, Any]:
             before = after
     vectors[found.modules[-1].name] = vectors["column"]
     used = dict.fromkeys(place.split("[")[0] for names in vectors.values() for place in names)
-    known = {name: meaning for name, meaning in SLICES.items() if name in used}
+    own = SLICES.get(network.construction, {}) | (RIPPLE if "add" in used else {})
+    told = own | EVERYWHERE | own  # in its own order, and with its own texts
+    known = {name: meaning for name, meaning in told.items() if name in used}
     return {
         "slices": known | {name: "" for name in used if name not in known},
         "vectors": vectors,
