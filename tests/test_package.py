@@ -3,6 +3,8 @@
 import ast
 import inspect
 import json
+import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 
 import turing
 from book import ROOT
+from turing.proof.proof import INVARIANTS
 
 PACKAGE = ROOT / "turing"
 
@@ -148,13 +151,22 @@ def test_every_public_function_is_typed_and_documented():
                 assert not missing, f"{name}: no type for {missing}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "book/library.md"])
-def test_the_code_in_the_page_runs_and_prints_what_it_says(page):
+@pytest.mark.parametrize("page", ["README.md", *(f"book/library{part}.md" for part in ("", "-networks", "-extending"))])
+def test_the_code_in_the_page_runs_and_prints_what_it_says(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == shown
+    code, shown, sessions = (
+        re.findall(rf"^```{kind}\n(.*?)```$", text, re.DOTALL | re.MULTILINE) for kind in ("python", "text", "console")
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
+
+    def printed(*arguments):
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment).stdout
+
+    assert printed("-c", "".join(code)) == "".join(shown)
+    for session in sessions:
+        command, output = re.fullmatch(r"\$ python (.+?)\n(.*)", session, re.DOTALL).groups()
+        assert printed(*command.split()) == output
 
 
 def test_the_links_of_the_readme_to_files_lead_somewhere():
@@ -175,9 +187,38 @@ def test_the_dependencies_are_floors_so_that_colab_keeps_its_own():
 
 
 def test_the_library_page_lists_every_construction_with_its_options():
-    page = (PACKAGE.parent / "book" / "library.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.+`) \| (.+?) \| \{doc\}", page.split("## The constructions")[1], re.MULTILINE)
-    words = re.compile(r"`([\w-]+)`")
-    listed = {name: {*words.findall(options)} for names, options in rows for name in words.findall(names)}
+    page = (ROOT / "book/library.md").read_text(encoding="utf-8")
+    row = r"^\| \{py:class\}`([\w-]+) <(.+?)>` \| .+? \| \{doc\}`.+?` \| (yes|no) \| (.+?) \|$"
+    rows = re.findall(row, page.split("## The constructions")[1], re.MULTILINE)
     kinds = {name: kind for name, kind in turing.constructions().items() if kind.__module__.startswith("turing")}
-    assert listed == {name: {*inspect.signature(kind).parameters} - {"machine"} for name, kind in kinds.items()}
+    assert {name: pydoc.locate(where) for name, where, _, _ in rows} == kinds
+    listed = {name: re.findall(r"`(\w+)`", options) for name, _, _, options in rows}
+    assert listed == {name: [*inspect.signature(kind).parameters][1:] for name, kind in kinds.items()}
+    assert {name for name, _, decided, _ in rows if decided == "yes"} == {*INVARIANTS}
+    sentence = turing.prove.__doc__.partition(" are decided")[0]
+    assert {*re.findall(r'``"([\w-]+)"``', sentence)} == {*INVARIANTS}
+
+
+def test_the_library_page_lists_every_extra():
+    listed = re.findall(r"^\| `(\w+)` \|", part_of("book/library.md", "## Install"), re.MULTILINE)
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = text.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    assert sorted(listed) == sorted(re.findall(r"^(\w+) = \[", extras, re.MULTILINE))
+
+
+def test_the_page_on_constructions_shows_a_whole_one_and_the_attributes_of_the_base():
+    page = (ROOT / "book/library-extending.md").read_text(encoding="utf-8")
+    (whole,) = (
+        node for node in ast.parse((ROOT / "tests/whole_tape.py").read_text()).body if isinstance(node, ast.ClassDef)
+    )
+    methods = [node.name for node in whole.body if isinstance(node, ast.FunctionDef)]
+    assert methods == ["__init__", *re.findall(r"^:pyobject: WholeTape\.(\w+)$", page, re.MULTILINE)]
+    assert f":end-before: def {methods[1]}\n" in page
+    rows = re.findall(r"^\| `(\w+)` \| .+? \| `(\w+)` \|$", page, re.MULTILINE)
+    assert {name for name, _ in rows} == {"batched", "passes_per_step", "tolerance"}
+    assert all(repr(getattr(turing.Construction, name)) == usual for name, usual in rows)
+
+
+def part_of(page: str, heading: str) -> str:
+    """A section of a page."""
+    return (ROOT / page).read_text(encoding="utf-8").partition(f"\n{heading}\n")[2].partition("\n## ")[0]

@@ -1,8 +1,7 @@
 """One interface for every construction that compiles a machine into weights, and the registry that lists them.
 
-A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It builds its modules and
-defines ``initial``, ``read``, ``guard`` and ``expected``, and ``encode`` if a head looks at the word. Everything else
-is defined here, once for all constructions.
+A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It sets the weights and says
+what the vectors mean. What all constructions share is defined here, once.
 
 Chapter: :doc:`/book/wcm21`.
 """
@@ -53,9 +52,10 @@ Kind = TypeVar("Kind", bound="type[Construction]")
 
 
 class Engine(Protocol):
-    """Runs networks of some constructions by other means than plain PyTorch, with the same results.
+    """What runs networks of some constructions by other means than plain PyTorch, with the same results.
 
-    Its methods are those of :class:`Construction`, with the network first. ``run`` may have options of its own.
+    Its methods ``run``, ``trace``, ``run_batch`` and ``vectors`` are those of :class:`Construction`, with the network
+    first. ``run`` may have options of its own.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -74,10 +74,11 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known of a run before its network is built.
+    """What is known of a run before its network is compiled; None stands for what is not known.
 
-    ``resumable`` is true for a run that may be resumed later, with more steps. ``cells`` are those that the run
-    needs, if they are known.
+    - ``word``, ``max_steps`` and ``engine``: those of the run
+    - ``resumable``: whether the run may be resumed later, with more steps
+    - ``cells``: the cells that the run needs
 
     Chapter: :doc:`/book/research`.
     """
@@ -90,10 +91,14 @@ class Plan:
 
 
 class Construction(nn.Module):
-    """A machine compiled into the weights of a ``torch.nn.Module``: one or more passes are a step of the machine.
+    """A network that :func:`compile` returns: a machine in the weights of a ``torch.nn.Module``.
 
-    ``pipeline`` holds the modules by name, in the order in which they work; ``layout`` names the places of a column,
-    the vector that a pass makes.
+    One or more passes are a step of the machine. A network has these attributes:
+
+    - ``machine`` and ``options``: what it was compiled from
+    - ``pipeline``: its modules by name, in the order in which they work
+    - ``layout``: the names of the places of a column, a :class:`~turing.layout.Layout`
+    - ``T``: the maximum number of steps that it was compiled for, None if there is none
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -112,57 +117,78 @@ class Construction(nn.Module):
     # What a construction writes.
 
     def initial(self, word: Iterable[str]) -> Any:
-        """The first column of a word: a tensor ``(w,)``, or an exact vector in exact arithmetic."""
+        """The first column of a word: a tensor ``(w,)``, or an exact vector in exact arithmetic. :meth:`vector` makes
+        either of them. Where the loop feeds back a row of cells: that row, ``(cells, w)``.
+        """
         raise TypeError(f"{type(self).__name__} does not say what its first column is.")
 
     def encode(self, word: Iterable[str]) -> Any:
-        """The word for heads that look at it, a row for each cell, ``(n, w)``; None where there is no such head."""
+        """The word as the vectors that a head looks at: a tensor ``(n, w)``, or a list of exact vectors. Unless you
+        define it, this is None, and no head looks at the word.
+        """
         return None
 
     def read(self, state: State) -> list[Reading | None]:
-        """For each word the :class:`~turing.runs.Reading` of its column; None within a step of the machine."""
+        """What a state means: a list with a :class:`~turing.runs.Reading` for each word. None stands for a word whose
+        machine is in the middle of a step, and ``Reading(None)`` for one where no rule applied.
+        """
         raise TypeError(f"{type(self).__name__} does not say what a state means.")
 
     def guard(self, word: Sequence[str], now: Configuration, reading: Reading | None, notes: dict[str, Any]) -> None:
-        """Raise if the next configuration cannot be represented; at the start there is no reading yet."""
+        """Raise an ``ArithmeticError`` if a run may not go on: an ``OverflowError`` where it needs more room than the
+        network has. It is called at the start and after each reading.
+
+        - ``word``: the word of the run
+        - ``now``: the :class:`~turing.machine.Configuration` before the step that was read
+        - ``reading``: the :class:`~turing.runs.Reading` of that step; None at the start
+        - ``notes``: a dictionary for this run, which ``read`` sees as ``state.notes`` unless words are batched
+        """
 
     def expected(
         self, machine: TuringMachine, word: Iterable[str], max_steps: int | None = None
     ) -> Iterator[Expectation]:
-        """Yield an :class:`~turing.runs.Expectation` for each pass: what every vector should be, computed without a
-        weight from the word and a machine with these states and symbols.
+        """Yield an :class:`~turing.runs.Expectation` for each pass: what every vector should be. It is computed without
+        a weight, from the word and the trace of a machine that has the network's states and symbols.
         """
         raise TypeError(f"{type(self).__name__} has no specification to be compared with.")
 
     @classmethod
     def options_for(cls, given: dict[str, Any], *plan: Any, **named: Any) -> dict[str, Any]:
-        """A dictionary of options under which a run fits; the arguments after ``given`` are those of :class:`Plan`."""
+        """What :meth:`fitting` returns for the :class:`Plan` that has these arguments. Tools that compile a network for
+        a certain run call it.
+        """
         return cls.fitting(given, Plan(*plan, **named))
 
     @classmethod
     def fitting(cls, given: dict[str, Any], plan: Plan) -> dict[str, Any]:
-        """The options that are given, and those that depend on the run; a construction may define them here."""
+        """The options to compile with for a planned run: those that are ``given``, and what you add to them, such as a
+        number of cells that is enough. A class method: there is no network yet.
+        """
         return given
 
     def detectors(self) -> list[dict[str, Any]]:
-        """A list with a dictionary for each rule: the ``rule``, and the ``vector`` in which a place, the
-        ``detector``, notices it. Empty for a construction that has no such places.
+        """Which places notice the rules, for the labels of :func:`turing.corpus <turing.corpora.corpus>`: a list with a
+        dictionary for each rule. Its ``detector`` is the name of the place that is 1 where the ``rule`` applies, and
+        ``vector`` that of the vector in which it is. The list is empty if there are no such places.
         """
         return []
 
     def kept(self, state: State) -> list[tuple[str, int]] | None:
-        """Where the symbol under the tape head is kept, after a step of the machine or before the first one.
+        """Where the symbol under the tape head is kept, for :func:`turing.comparison.memory`: after a step of the
+        machine or before the first one.
 
         A list of ``("column", place)``, ``("cells", cell)``, or the name of an attention head with the number of the
-        row that it looks at, among the rows of the word, of the columns so far, or of both in this order. It is empty
-        if nothing is kept, since the cell is blank and new, and None for a construction that does not say.
+        row that it looks at, among the rows of the word, of the columns so far, or of both in this order. The list is
+        empty where nothing is kept, since the cell is blank and new. None means that the construction does not say.
 
         Chapter: :doc:`/book/table`.
         """
         return None
 
     def fitted(self, word: Sequence[str], max_steps: int) -> Construction:
-        """The network for a run on that word: itself, unless a part of it, such as a window, depends on the run."""
+        """The network for a run on that word: itself, unless something in it that is no weight, such as the size of a
+        window, depends on the run.
+        """
         return self
 
     # What every construction has.
@@ -208,7 +234,7 @@ class Construction(nn.Module):
         return State(x, state.tape, state.memory, passes, vectors, state.notes)
 
     def through(self, state: State, seen: Seen) -> Any:
-        """What leaves the last module, before anything is added to it; ``seen`` is that of :meth:`step`.
+        """What leaves the last module in a pass, before β is added; ``seen`` is that of :meth:`step`.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -226,8 +252,8 @@ class Construction(nn.Module):
         return x + self.beta(step) if self.loop.add or self.loop.table else x
 
     def beta(self, step: int) -> Any:
-        """What is added to a column before its next step: the step's number, as the loop says, or a row of its table.
-        Shape: ``(w,)``.
+        """β: what is added to the column that pass number ``step`` leaves. It is that number, written as the loop says,
+        or a row of the loop's table. Shape: ``(w,)``.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -243,7 +269,7 @@ class Construction(nn.Module):
         return self.vector(column)
 
     def vector(self, numbers: Sequence[Any]) -> Any:
-        """Numbers as a column: a tensor, or an exact vector in exact arithmetic.
+        """A list of numbers as a column: a tensor, or an exact vector in exact arithmetic.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -252,7 +278,9 @@ class Construction(nn.Module):
         return torch.tensor([float(number) for number in numbers], dtype=torch.float64).to(self._like)
 
     def max_passes(self, words: Sequence[Sequence[str]], steps: int) -> int:
-        """The most passes that so many steps of the machine can take."""
+        """The most passes that so many steps of the machine can take on these words: ``passes_per_step`` for each step,
+        unless you define something else.
+        """
         return steps * self.passes_per_step
 
     def _attend(self, name: str, head: Attention, x: Any, state: State) -> Any:
@@ -270,10 +298,14 @@ class Construction(nn.Module):
         return head(x, *_visible(head, memory[name]))
 
     def forward(self, column: Any, history: Any = None, tape: Any = None) -> Any:
-        """One pass: the next column, before anything is added, from this one, its ``history`` and the word's ``tape``.
+        """One pass: the next column without β, what is added for the next step. Shape: ``(…, w)``.
 
-        Keys and values are computed anew. Shapes: ``(…, w)``, ``(…, t, w)`` and ``(…, n, w)`` to ``(…, w)``; in exact
-        arithmetic an exact vector and lists of them.
+        - ``column``: this column, ``(…, w)``; or a row of cells where the loop feeds one back
+        - ``history``: the earlier columns, ``(…, t, w)``
+        - ``tape``: ``network.encode(word)``, ``(…, n, w)``, for heads that look at the word
+
+        Nothing is remembered from one call to the next. In exact arithmetic ``column`` is an exact vector, and
+        ``history`` and ``tape`` are lists of them.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -312,9 +344,16 @@ class Construction(nn.Module):
             raise ValueError(f"This network takes vectors of width {self.layout.width}, and {width} was given.")
 
     def next_columns(self, columns: Tensor, tape: Tensor | None = None, seen: Seen = lambda *_: None) -> Tensor:
-        """One pass over all columns at once, each from itself and the earlier ones (teacher forcing).
+        """One pass over all columns at once, each from itself and the earlier ones (teacher forcing), without β.
 
-        Shapes: ``(…, t, w)`` and ``(…, n, w)`` to ``(…, t, w)``. ``seen`` is that of :meth:`step`, for all columns.
+        ``columns`` ``(…, t, w)`` and ``tape``, which is ``network.encode(word)``, ``(…, n, w)``, give ``(…, t, w)``.
+        ``seen`` is called with the name of each module and all vectors that leave it.
+
+        >>> import torch, turing
+        >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100)
+        >>> columns, tape = net.rollout("B()E", 3), net.encode("B()E")
+        >>> torch.equal(net.next_columns(columns[:3], tape)[2] + net.beta(3), columns[3])
+        True
 
         Chapter: :doc:`/book/research`.
         """
@@ -344,9 +383,8 @@ class Construction(nn.Module):
         return columns
 
     def rollout(self, word: Iterable[str], passes: int) -> Tensor:
-        """The first column and those that ``passes`` passes make of it, differentiable in every parameter. Floats only.
-
-        Shape: ``(passes + 1, w)``.
+        """The first column and those that so many ``passes`` make of it, ``(passes + 1, w)``, differentiable in every
+        parameter. A network in exact arithmetic raises a ``TypeError``.
 
         Chapter: :doc:`/book/research`.
         """
@@ -364,7 +402,16 @@ class Construction(nn.Module):
         """Run the network on a word; return the :class:`~turing.machine.Run` that is read off its columns.
 
         Unless given, ``max_steps`` is the network's ``T`` if it has one, and 1,000,000 otherwise. ``engine`` is
-        ``"torch"``, or another one that runs this construction (:mod:`turing.engine`) and may have more options.
+        ``"torch"``, or another one that runs this construction (:mod:`turing.engine`); ``options`` go to that engine.
+
+        The errors of a run:
+
+        - ``ValueError``: ``max_steps`` is more than ``T``, the machine does not have a symbol of the word, or
+          :meth:`check` refuses
+        - ``OverflowError``, such as :class:`turing.CapacityError <turing.wcm.CapacityError>`: the word or the run needs
+          more room than the network has
+        - any other ``ArithmeticError``: its weights are wrong, or its floats too narrow. The message says at which
+          step, and on which cell if the network reads a wrong symbol there
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -384,7 +431,7 @@ class Construction(nn.Module):
         self, word: Iterable[str] = "", max_steps: int | None = None, engine: str = "torch"
     ) -> Iterator[Configuration]:
         """Run the network, and yield the :class:`~turing.machine.Configuration` that its columns stand for, at the
-        start and after each step of the machine.
+        start and after each step of the machine. Arguments and errors are those of :meth:`run`.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -415,7 +462,8 @@ class Construction(nn.Module):
     def run_batch(
         self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
     ) -> list[Run]:
-        """Run the network on many words; return what :meth:`run` returns for each.
+        """Run the network on many words; return a list with the :class:`~turing.machine.Run` of each. An error says by
+        its number which word it concerns.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -468,12 +516,13 @@ class Construction(nn.Module):
     def vectors(
         self, words: Iterable[Iterable[str]], max_steps: int | None = None, engine: str = "torch"
     ) -> Iterator[dict[str, Any]]:
-        """Run the network on several words side by side, and yield for each pass every vector by the name of the module
-        that it leaves, ``"column"`` first: a tensor ``(words, w)``, or in exact arithmetic a list of exact vectors.
+        """Run the network on several words side by side, and yield for each pass a dictionary of every vector, by the
+        name of the module that it leaves, ``"column"`` first: a tensor ``(words, w)``, or in exact arithmetic a list of
+        exact vectors.
 
-        Nothing is read or guarded: when the run on a word is over, meaningless numbers follow, up to the number of
-        passes that ``max_steps`` steps can take. Where exact arithmetic has no result, as for the norm of equal
-        numbers, there is NaN from that module on.
+        Unlike :meth:`run`, this neither stops when a machine halts nor raises when the network fails: it goes on for as
+        many passes as ``max_steps`` steps can take, and after a halt the numbers mean nothing. Where exact arithmetic
+        has no result, as for the layer norm of equal numbers, there is NaN from that module on.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -513,17 +562,17 @@ class Construction(nn.Module):
         return vectors[name] if name in vectors else [nan] * self.layout_of(name).width
 
     def activations(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """A dictionary of every vector inside the network at pass ``step``, by the name of the module that it leaves.
-
-        Passes are counted from 1; under ``"column"`` is the column from which the pass starts.
+        """A dictionary of every vector of one pass, by the name of the module that it leaves. ``step`` counts passes,
+        from 1; under ``"column"`` is the column from which the pass starts.
 
         Chapter: :doc:`/book/wcm21`.
         """
         return {name: self._one(vector) for name, vector in self._at(word, step).vectors.items()}
 
     def patterns(self, word: Iterable[str], step: int) -> dict[str, Any]:
-        """A dictionary of the attention weights at pass ``step``, by the name of the attention head: over the columns
-        so far, or over the word, with the null key last. Each is a tensor, or in exact arithmetic a list of fractions.
+        """A dictionary of the attention weights of one pass, by the name of the attention head. ``step`` counts passes,
+        from 1. There is a weight for each column so far, or for each cell of the word if the head looks at that;
+        the null key, if there is one, comes last. They are a tensor, or in exact arithmetic a list of fractions.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -550,9 +599,9 @@ class Construction(nn.Module):
     def run_with_cache(self, word: Iterable[str], max_steps: int | None = None) -> tuple[Run, dict[str, Any]]:
         """Run on a word; return the :class:`~turing.machine.Run` and a dictionary with every vector of it.
 
-        Under the name of each module is what leaves it, ``(passes, w)``. Under ``"<head>.pattern"`` are the weights of
-        each head, ``(passes, keys + 1)``, with the null key last and 0 where masked. In exact arithmetic both are
-        lists, of exact vectors and of fractions, and what is masked is left out.
+        Under the name of each module is what leaves it, ``(passes, w)``. For a head such as ``last``, the attention
+        weights are under ``"last.pattern"``, ``(passes, keys + 1)``, with the null key last and 0 where masked. In
+        exact arithmetic both are lists, of exact vectors and of fractions, and what is masked is left out.
 
         Chapter: :doc:`/book/research`.
         """
@@ -601,9 +650,8 @@ class Construction(nn.Module):
         raise ValueError(f"Step {step} was asked for, and the run on this word ends with step {state.passes}.")
 
     def check(self) -> None:
-        """Raise an error unless attention is hard in this number type, so that a key that misses has weight 0.
-
-        It begins with :meth:`forget`.
+        """Raise an error unless the weights are numbers of one type in which attention is hard: a key that misses has
+        weight 0. Every run begins with this.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -626,13 +674,22 @@ class Construction(nn.Module):
             )
 
     def forget(self) -> None:
-        """Read every parameter anew at the next pass; call it after you have changed one."""
+        """Read every parameter anew at the next pass.
+
+        A run begins with this. You need it only in exact arithmetic, between two calls of :meth:`step`: after you have
+        written to a parameter through ``.data`` or NumPy, which torch does not notice.
+        """
         for module in self.pipeline.modules():
             if forget := getattr(module, "forget", None):
                 forget()
 
     def about(self) -> dict[str, str]:
-        """A dictionary of texts that describe the network: its construction, its width, and how many modules it has."""
+        """A dictionary of short texts that describe the network.
+
+        >>> import turing
+        >>> turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100).about()
+        {'network': 'wcm21 for 100 steps, 7 position bits, ripple adder', 'width': '59', 'modules': '23'}
+        """
         return {
             "network": self.construction,
             "width": f"{self.layout.width:,}",
@@ -640,7 +697,8 @@ class Construction(nn.Module):
         }
 
     def layout_of(self, name: str) -> Layout:
-        """The :class:`~turing.layout.Layout` of the vector that leaves a module; ``"column"`` is what comes in.
+        """The :class:`~turing.layout.Layout` of the vector that leaves the module of that name, which names its places.
+        ``"column"`` is the vector that comes in.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -652,11 +710,11 @@ class Construction(nn.Module):
 
     @property
     def arithmetic(self) -> str:
-        """The numbers that the network computes in: ``"exact"``, or a type of floats."""
+        """The type of its numbers: ``"exact"``, or a type of floats, such as ``"float32"``."""
         return ir.arithmetic_of(self.parameters())
 
     def ir(self) -> ir.Network:
-        """The network as a :class:`turing.ir.Network`, which all tools read."""
+        """The network as a :class:`turing.ir.Network`, in which all tools read it."""
         prefix = next(name for name, module in self.named_modules() if module is self.pipeline)
         modules, layout = [], self.layout
         for name, module in self.pipeline.items():
@@ -735,7 +793,8 @@ class Construction(nn.Module):
 
 
 def register(kind: Kind) -> Kind:
-    """A decorator: put a class into the registry, under the name that it has as ``construction``.
+    """A decorator: put a class into the registry, under the name that it has as ``construction``. From then on
+    :func:`compile` and :func:`turing.load <turing.files.load>` know it.
 
     Chapter: :doc:`/book/research`.
     """
@@ -746,7 +805,8 @@ def register(kind: Kind) -> Kind:
 def constructions() -> Mapping[str, type[Construction]]:
     """The classes of all constructions by name: those of the book, and whatever else was registered.
 
-    >>> {"wcm21", "ss95", "ss95-realtime"} <= set(constructions())
+    >>> import turing
+    >>> {"wcm21", "ss95", "ss95-realtime"} <= set(turing.constructions())
     True
 
     Chapter: :doc:`/book/research`.
@@ -758,10 +818,11 @@ def constructions() -> Mapping[str, type[Construction]]:
 
 
 def compile(machine: TuringMachine, construction: str, **options: Any) -> Construction:
-    """Compile a machine into the weights of a network that simulates it; return a :class:`Construction`.
+    """Compile a machine into the weights of a network that simulates it; return the network, a :class:`Construction`.
 
     ``construction`` is a name, such as ``"wcm21"``, which needs the option ``T``, the maximum number of steps, or
-    ``"ss95"``, which needs none. :doc:`/book/library` lists all names and their options.
+    ``"ss95"``, which needs none. :doc:`/book/library` lists all names and their options. An option that is unknown or
+    missing raises a ``TypeError``, an unknown name or a network that would be too large a ``ValueError``.
 
     >>> import turing
     >>> net = turing.compile(turing.zoo["binary_increment"], "wcm21", T=64)

@@ -1,10 +1,11 @@
-"""One representation of every network: named modules of few kinds, with layouts and numbers, and the loop around them.
+"""Every network as tools see it: named modules of five kinds, the names of their places, their numbers, and the loop.
 
-Whatever shows, draws, saves, exports or runs a network reads it here: :func:`of` gives the :class:`Network` of any
-module of the library, :func:`to_dict` the dictionary that files and pages hold.
+Whatever shows, draws, saves, exports or runs a network reads it here, and needs to know nothing else about it:
+:func:`of` gives the :class:`Network` of any module of the library, and :func:`to_dict` the dictionary that files and
+pages hold.
 
 The kinds are :class:`Layer`, :class:`Attention`, :class:`Norm`, :class:`Convolution` and :class:`Argmax`. A module of
-PyTorch says which of these it is by its method ``describe``.
+PyTorch says by its method ``describe`` which of these it is made of.
 
 Chapter: :doc:`/book/gates`.
 """
@@ -58,7 +59,8 @@ Number = float | Fraction
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A tensor under its name in ``state_dict``: floats, or integers over one denominator.
+    """A tensor of a network: its ``name`` in ``state_dict()``, and its ``values``. In exact arithmetic the values are
+    integers, and each number is one of them over the ``denominator``.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -81,23 +83,23 @@ class Numbers:
         return not self.values.is_floating_point()
 
     def number(self, value: float) -> Number:
-        """A value of the tensor as the number that it stands for."""
+        """The number that a value of the tensor stands for: a float, or a fraction in exact arithmetic."""
         return Fraction(int(value), self.denominator) if self.exact else float(value)
 
     @property
     def vector(self) -> list[Number]:
-        """The numbers of a tensor with one axis."""
+        """The numbers of a tensor that has one axis, as a list."""
         return [self.number(value) for value in self.values.tolist()]
 
     def entries(self) -> Iterator[tuple[list[int], float]]:
-        """Yield the index and the value of everything that is not 0; in exact arithmetic the value is a numerator."""
+        """Yield the index and the value of every number that is not 0; in exact arithmetic the value is a numerator."""
         places = self.values.nonzero()
         found = self.values[tuple(places.T)]
         return zip(places.tolist(), (found if self.exact else found.double()).tolist(), strict=True)
 
 
 class Row(NamedTuple):
-    """One row of a layer: the places that it reads with their weights, and its bias.
+    """One row of a layer: ``terms`` are pairs of a place that it reads and the weight of it, and ``bias`` is its bias.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -143,9 +145,10 @@ class _Linear(_Part):
 
 @dataclass(frozen=True, eq=False)
 class Layer(_Linear):
-    """x ↦ activation(Wx + b); the activation is ``"none"``, ``"relu"`` or ``"clamp"`` to [0, 1].
+    """x ↦ activation(Wx + b), where ``activation`` is ``"none"``, ``"relu"`` or ``"clamp"``, to [0, 1].
 
-    ``last`` are the inputs added after all others, since float sums depend on order.
+    ``weight`` and ``bias`` are :class:`Numbers`. The inputs in ``last`` are added after all others, since a sum of
+    floats depends on the order.
 
     Chapter: :doc:`/book/gates`.
     """
@@ -167,10 +170,13 @@ class Layer(_Linear):
 
 
 class Lookup(NamedTuple):
-    """What a head compares and fetches, if it is a look-up by bits. None in a pair stands for a fixed 1.
+    """What an attention head compares and fetches, if it is a look-up by bits.
 
-    ``compared`` pairs a place of what it looks at with a place of the column that asks; ``fetched`` pairs a place that
-    is read with one that is written. If there are places in ``condition``, one of them has to be 1.
+    - ``compared``: pairs of a place of the row that the head looks at, and the place of the column that asks for the
+      same bit; None in place of the second stands for a fixed 1
+    - ``fetched``: pairs of a place that is read there, and the place that it is added to; None in place of the first
+      stands for a fixed 1
+    - ``condition``: places of the row, one of which should be 1; there may be none
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -184,18 +190,20 @@ class Lookup(NamedTuple):
 class Attention(_Part):
     """column ↦ column + write(average of the values whose keys fit the query best).
 
-    ``mask`` says what a column looks at:
+    ``query``, ``key``, ``value`` and ``write`` are layers; the key and the value that are always there are ``null_key``
+    and ``null_value``, or None. ``mask`` says what a column looks at:
 
-    - ``"causal"``: the columns so far
+    - ``"causal"``: the columns so far, itself included
     - ``"strict"``: the earlier columns
     - ``"prefix"``: the word, and after it the columns so far
     - ``"cross"``: the word
     - ``"offset"``: the column that is ``offset`` columns back
     - ``"window"``: the word and the columns after it, always as many as at the first column; ``oldest`` is added to
-      the key that stands first there, a relative position
+      the key that stands first there
 
-    ``score`` is ``"dot"`` or ``"-abs"``. ``kappa`` None is the hard maximum. ``average`` is ``"ratio"`` or
-    ``"literal"``.
+    ``score`` says how well a key fits: ``"dot"`` is its product with the query, and ``"-abs"`` minus the absolute value
+    of that. ``kappa`` is the factor κ on scores, None for the hard maximum. ``average`` names the function that
+    averages, :func:`"ratio" <turing.attention.ratio>` or :func:`"literal" <turing.attention.literal>`.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -233,8 +241,8 @@ class Attention(_Part):
     def lookup(self) -> Lookup | None:
         """What this head compares and fetches, a :class:`Lookup`; None if its numbers make no look-up by bits.
 
-        A look-up has 2x − 1 in the query and x − ½ in the key, a null key that scores ½ less than a match, and a κ that
-        leaves nothing to a key that scores less.
+        A look-up has 2x − 1 in the query and x − ½ in the key, a null key that scores ½ less than a match, and a κ with
+        which a key that scores ½ less than the best has weight 0.
         """
         if self.null_key is None or self.null_value is None or self.score != "dot" or not self.hard:
             return None
@@ -269,7 +277,7 @@ class Attention(_Part):
 
 @dataclass(frozen=True, eq=False)
 class Norm(_Part):
-    """Layer norm without ε on each of the named slices: x′ / ‖x′‖ with x′ = x − mean. Other places pass.
+    """Layer norm without ε on each of the named ``slices``: x′ / ‖x′‖ with x′ = x − mean(x). Other places stay.
 
     Chapter: :doc:`/book/research`.
     """
@@ -288,7 +296,7 @@ class Norm(_Part):
 
 @dataclass(frozen=True, eq=False)
 class Argmax(Norm):
-    """Each of the named slices becomes one-hot at its maximum, the first one if there are several.
+    """Each of the named ``slices`` becomes one-hot at its maximum, the first one in a tie. Other places stay.
 
     Chapter: :doc:`/book/research`.
     """
@@ -298,7 +306,8 @@ class Argmax(Norm):
 
 @dataclass(frozen=True, eq=False)
 class Convolution(_Linear):
-    """Each cell of a row from itself and its neighbours; ``weight`` has the shape [out, in, odd width].
+    """Each cell of a row is computed from itself and its neighbours. ``weight`` has the shape [out, in, cells], with an
+    odd number of cells.
 
     Chapter: :doc:`/book/research`.
     """
@@ -312,8 +321,8 @@ class Convolution(_Linear):
 
     @cached_property
     def rows(self) -> list[Row]:
-        """What each place of a cell is made of: place ``d · width_in + j`` is place j of the neighbour d, the leftmost
-        one first.
+        """A :class:`Row` for each place of the output. In its terms, place ``d · width_in + j`` is place j of cell d,
+        counted from the leftmost neighbour.
         """
         rows = [Row([], bias) for bias in self.bias.vector]
         for d, tap in enumerate(self.taps()):
@@ -322,7 +331,9 @@ class Convolution(_Linear):
         return rows
 
     def taps(self) -> list[Layer]:
-        """The convolution as one layer for each neighbour, from left to right; the middle one has the bias."""
+        """The convolution as one :class:`Layer` for each cell that is read, from left to right; the middle one has the
+        bias.
+        """
         none = replace(self.bias, values=self.bias.values * 0)
         return [
             Layer(
@@ -341,9 +352,12 @@ Part = Layer | Attention | Norm | Convolution
 
 
 class Module(NamedTuple):
-    """A named module: layers in a row, or one part of another kind.
+    """A module of a network.
 
-    ``title`` is the name of its class, and ``claim`` the claim of a paper that the class stands for.
+    - ``name``: its name in the pipeline
+    - ``title``: the name of its class
+    - ``parts``: layers that work one after the other, or one part of another kind
+    - ``claim``: the claim of the paper that the class stands for, if there is one
 
     Chapter: :doc:`/book/gates`.
     """
@@ -371,11 +385,12 @@ class Module(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is fed back, ``"column"`` or ``"cells"``, and what is added to it after each pass.
+    """What is fed back after a pass, and what is added to it.
 
-    ``add`` pairs a slice with what goes there after t passes: ``"step"``, the bits of t; ``"powers"``, the numbers 1,
-    t + 1, 1/(t + 1) and 1/(t + 1)²; or ``"inverse"``, 1/(t + 1). With a ``table``, the rows of that parameter after
-    the row ``first`` are added, one for each pass.
+    - ``state``: ``"column"``, or ``"cells"`` for a row of cells
+    - ``add``: pairs of a slice and what is added there after t passes: ``"step"``, the bits of t; ``"powers"``, the
+      numbers 1, t + 1, 1/(t + 1) and 1/(t + 1)²; or ``"inverse"``, 1/(t + 1)
+    - ``table``: the name of a parameter whose rows are added, if there is one: after t passes row ``first`` + t
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -387,7 +402,12 @@ class Loop(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network as its numbers: the modules in the order in which they work and, of a compiled one, the loop.
+    """A network as its numbers.
+
+    - ``modules``: a :class:`Module` for each module, in the order in which they work
+    - ``arithmetic``: the type of its numbers, such as ``"float32"``, or ``"exact"``
+    - ``loop``, ``construction``, ``machine``, ``options``: of a compiled network; the loop is a :class:`Loop`
+    - ``table``: the :class:`Numbers` of the loop's table, if it has one
 
     Chapter: :doc:`/book/gates`.
     """
@@ -407,7 +427,7 @@ class Network(NamedTuple):
 
     @property
     def layers(self) -> list[Layer]:
-        """All layers of a network that is made of nothing else, in order."""
+        """All layers in order; a network that has parts of other kinds raises a ``TypeError``."""
         layers = []
         for part in self.parts:
             if not isinstance(part, Layer):
@@ -420,11 +440,11 @@ class Network(NamedTuple):
 
     @property
     def layouts(self) -> list[Layout]:
-        """The names of the places of the input and of what leaves each part."""
+        """The :class:`~turing.layout.Layout` of the input and of what leaves each part, a list."""
         return [self.modules[0].inputs, *(part.outputs for part in self.parts)]
 
     def numbers(self) -> Iterator[Numbers]:
-        """Yield every tensor of the network."""
+        """Yield the :class:`Numbers` of every tensor of the network."""
         for part in self.parts:
             yield from tensors(part)
         if self.table is not None:
@@ -443,13 +463,16 @@ def tensors(part: Part) -> list[Numbers]:
 def of(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Network:
     """The :class:`Network` of a PyTorch module: a compiled network, or layers of ours or PyTorch's, alone or in a row.
 
-    A single ``layout`` names every vector of its width; a list has one for the input and one for what leaves each
-    layer. Other vectors take their names from the ``layouts`` of the module or of its parts.
+    ``layout`` names the places of layers; a compiled network has its own names. A single one names every vector of its
+    width; a list has one for the input and one for what leaves each layer. Other vectors take their names from the
+    ``layouts`` of the module or of its parts.
 
     Without any layout, the input is ``x``, layer 1 gives ``h1`` and so on, and the last layer gives ``y``; where all
     have the same width, all are ``x``. An ``nn.Linear`` on its own is read as the linear part of a ReLU layer.
 
+    >>> from turing import Layout
     >>> from turing.gates import OR
+    >>> from turing.ir import of
     >>> [(layer.name, layer.rows, layer.activation) for layer in of(OR(2)).layers]
     [('0', [Row(terms=[(0, -1.0), (1, -1.0)], bias=1.0)], 'relu'), ('1', [Row(terms=[(0, -1.0)], bias=1.0)], 'relu')]
     >>> of(OR(2), Layout(a=1, b=1)).layouts
@@ -586,9 +609,11 @@ def arithmetic_of(parameters: Iterable[Tensor]) -> str:
 
 
 def to_dict(network: nn.Module | Network, layout: Layout | Sequence[Layout] | None = None) -> dict[str, Any]:
-    """The network as a dictionary that JSON can hold: what files and pages read.
+    """The network as a dictionary that JSON can hold, which is what files and pages read. ``layout`` is that of
+    :func:`of`.
 
     >>> from turing.gates import NOT
+    >>> from turing.ir import to_dict
     >>> data = to_dict(NOT())
     >>> data["modules"], data["weights"]["bias"]  # doctest: +NORMALIZE_WHITESPACE
     ([{'name': '', 'kind': 'linear', 'layouts': [0, 0], 'layers': [{'weight': 'weight', 'bias': 'bias',

@@ -18,9 +18,10 @@ LIGHTNESS = (100, 92, 84, 77, 70)
 
 @dataclass(frozen=True)
 class Slice:
-    """Consecutive places of a vector, with a name and a colour, and with labels if the places have names.
+    """Consecutive places of a vector, with a name and a colour, and with labels if each place has a name of its own.
 
-    >>> layout = Layout(st=["I", "R"], pos=3)
+    >>> import turing
+    >>> layout = turing.Layout(st=["I", "R"], pos=3)
     >>> layout.pos
     Slice('pos', 2 to 4)
     >>> layout.pos[2], layout.st["R"], list(layout.pos)
@@ -54,23 +55,23 @@ class Slice:
         return iter(range(self.start, self.start + self.size))
 
     def names(self) -> list[str]:
-        """The names of its places: ``pos3[6]``, ``st[R]``, or only ``carry`` for a slice of one place."""
+        """The names of its places, such as ``pos3[6]`` or ``st[R]``; a slice of one place has only its own name."""
         return [self.name_of(k) for k in range(self.size)]
 
     def name_of(self, k: int) -> str:
-        """The name of its k-th place."""
+        """The name of its k-th place, from 0."""
         if self.labels:
             return f"{self.name}[{self.labels[k]}]"
         return self.name if self.size == 1 else f"{self.name}[{k}]"
 
     @property
     def slice(self) -> slice:
-        """For indexing a tensor: ``x[..., layout.pos3.slice]``."""
+        """Its places as an index of a tensor: ``x[..., layout.pos3.slice]``."""
         return slice(self.start, self.start + self.size)
 
     @property
     def colour(self) -> str:
-        """A CSS colour that follows the page; the colour of ink if the slice belongs to no family."""
+        """Its colour in the book as CSS, light or dark as the page is; the text colour for slices that have none."""
         family = "pos" if self.name == "p" else self.name.rstrip("0123456789")  # p is a position too
         if family not in FAMILIES:
             return "var(--turing-ink,#1B1F27)"
@@ -85,14 +86,15 @@ class Slice:
 
 
 class Layout:
-    """The slices of a vector in order. A slice is given by its size, or by the labels of its places.
+    """The names of the places of a vector: its slices in order, each given by its size or by the labels of its places.
 
-    >>> layout = Layout(st=["I", "R", "M"], pos=4, carry=1)
+    >>> import turing
+    >>> layout = turing.Layout(st=["I", "R", "M"], pos=4, carry=1)
     >>> layout.width, layout.pos[0], layout.st["M"]
     (8, 3, 2)
     >>> [layout.name(i) for i in range(8)]
     ['st[I]', 'st[R]', 'st[M]', 'pos[0]', 'pos[1]', 'pos[2]', 'pos[3]', 'carry']
-    >>> (layout + Layout(out=1)).width
+    >>> (layout + turing.Layout(out=1)).width
     9
 
     Chapter: :doc:`/book/gates`.
@@ -147,7 +149,7 @@ class Layout:
         return hash(tuple(self))
 
     def of(self, index: int) -> Slice:
-        """The slice that a place belongs to.
+        """The :class:`Slice` that a place belongs to; a place is given by its number.
 
         Chapter: :doc:`/book/gates`.
         """
@@ -157,7 +159,7 @@ class Layout:
         raise IndexError(f"Place {index!r} is outside this vector: it has {self.width} places, from 0 on.")
 
     def name(self, index: int) -> str:
-        """The name of a place.
+        """The name of a place, given by its number.
 
         Chapter: :doc:`/book/gates`.
         """
@@ -177,9 +179,10 @@ class Layout:
 
 
 def state_vector(machine: TuringMachine, bits: int) -> Layout:
-    """The layout of the vector that holds one step of a machine, as in section 5 of the paper.
+    """The layout of a column of ``wcm21``, with so many position ``bits``, as in section 5 of the paper.
 
     >>> import turing
+    >>> from turing.layout import state_vector
     >>> layout = state_vector(turing.zoo["balanced_parentheses"], bits=7)
     >>> layout.width, layout.name(36), layout.name(1)
     (59, 'pos3[6]', 'st[R]')

@@ -1,8 +1,8 @@
-"""Check a saved proof again: ``python -m turing.recheck net.safetensors net.proof.json``. It needs NumPy only.
+"""``python -m turing.recheck net.safetensors net.proof.json`` checks a saved proof again. It needs NumPy only.
 
-It trusts nothing that the proof says, and works in another way than ``turing.prove``, on WCM21 networks as they are
-compiled: for each module it finds in the weights which inputs an output depends on, tries all their values, and
-compares the results with a table. Chapter: :doc:`/book/all-words`.
+It trusts nothing that the proof says, and works in another way than ``turing.prove``: for each module it finds in the
+weights which inputs an output depends on, tries all their values, and compares the results with a table. It covers
+networks of ``"wcm21"`` as they are compiled, in a ``.safetensors`` file. Chapter: :doc:`/book/all-words`.
 """
 
 import hashlib
@@ -162,7 +162,7 @@ class Network:
 
 
 def recheck(network_path: str | Path, proof_path: str | Path) -> None:
-    """Raise unless the network in a file is proved as far as the proof says. Chapter: :doc:`/book/all-words`."""
+    """Raise unless the network in a file is proved as far as the saved proof says. Chapter: :doc:`/book/all-words`."""
     (metadata, tensors, kind, digest), claim = read(network_path), json.loads(Path(proof_path).read_text("utf-8"))
     machine, own, horizon = claim["machine"], metadata["machine"], claim["horizon"]
     known = [claim[key] for key in ("turing", "version", "construction")]

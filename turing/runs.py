@@ -21,10 +21,15 @@ Memory = dict[str, tuple[Any, Any]]  # of each head: keys and values
 
 
 class Reading(NamedTuple):
-    """What a state says after a step: state, symbol under the head, what was written on the way there, and the move.
+    """What a state of a network says about the machine's step that ends with it.
 
-    Where the machine has jammed, state and symbol are None. Constructions that number cells give the ``position``;
-    those that look up the symbol at the beginning of a step give what they ``found`` under the tape head.
+    - ``state``: the machine's state after the step; None where no rule applied
+    - ``symbol``: the symbol under the tape head then
+    - ``written``: the symbol that the step wrote on the cell before
+    - ``move``: −1, 0 or 1
+    - ``position``: the number of the tape head's cell, from constructions that number cells
+    - ``found``: the symbol under the tape head at the beginning of the step, from constructions that look it up only
+      then; it takes the place of ``symbol``
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -38,8 +43,11 @@ class Reading(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What the vectors of one pass have to be: the step of the machine that it belongs to, and by module the places
-    that are not 0, with their numbers.
+    """What the vectors of one pass should be.
+
+    - ``step``: the step of the machine that the pass belongs to
+    - ``vectors``: for each module, by name, the places that are not 0, with their numbers, such as
+      ``{"combine": {"st[R]": 1, "sym1[(]": 1}}``; a module without an entry is not compared
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -50,9 +58,15 @@ class Expectation(NamedTuple):
 
 @dataclass
 class State:
-    """Where a run stands: what is fed back, the encoded word, what the heads remember, the vectors of the last pass.
+    """Where a run of a network stands.
 
-    ``notes`` belong to the reader and the guard; nothing in them goes back into the network.
+    - ``x``: what is fed back, ``(words, w)``; of a construction that takes one word at a time, ``(w,)`` or what else
+      its first column is
+    - ``tape``: the encoded words, ``(words, n, w)``; None if no head looks at them
+    - ``memory``: for each head the keys and values of the columns so far
+    - ``passes``: how many passes have been made
+    - ``vectors``: every vector of the last pass, by the name of the module that it leaves
+    - ``notes``: a dictionary for reader and guard; nothing in it goes back into the network
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -66,7 +80,8 @@ class State:
 
 
 class Reader:
-    """Follows a run by what its states say, and guards it. What it reads goes into the report and nowhere else.
+    """Follows a run: it keeps the :class:`~turing.machine.Configuration` ``now``, takes the next :class:`Reading` by
+    ``enter``, and calls the guard. What it reads goes into the report of the run, and never back into the network.
 
     Chapter: :doc:`/book/wcm21`.
     """

@@ -1,4 +1,4 @@
-"""``turing.verify``: a network and a machine in lock-step, vector by vector."""
+"""``turing.verify`` runs a network and its machine side by side, and compares every number inside the network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 256  # words that are run at once
 
 
 class Approx(NamedTuple):
-    """An expected number that floats may miss by as much as the tolerance.
+    """An expected number that floats may miss by as much as its own ``tolerance``.
 
     Chapter: :doc:`/book/real-time`.
     """
@@ -33,9 +33,13 @@ class Approx(NamedTuple):
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where a network first gave a number that differs from what the machine's own trace requires.
+    """Where a network first gave a number that differs from what the machine requires. It prints as a sentence.
 
-    ``step`` is a step of the machine; ``number`` counts the passes of the network, of which a step may take several.
+    - ``word``: on which word
+    - ``step``: in which step of the machine
+    - ``layer``, ``slice`` and ``place``: the module that gave the number, and the names of its slice and its place
+    - ``given`` and ``expected``: the number, and what it should be
+    - ``number``: in which pass of the network; a step may take several
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -62,9 +66,11 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`verify` compared, and the first divergence of each word that has one. It is true if none has.
+    """What :func:`verify` found. A report is true if there is no divergence, and prints as a sentence.
 
-    ``steps`` are those of the machine, ``passes`` those of the network.
+    - ``words``, ``steps``, ``passes``, ``numbers``: how many were compared; the steps are those of the machine, and the
+      passes those of the network
+    - ``divergences``: the first :class:`Divergence` of each word that has one, a tuple
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -97,15 +103,16 @@ def verify(
 ) -> Report:
     """Run a network and a machine in lock-step on words, compare every number, and return a :class:`Report`.
 
-    What each number has to be follows from the machine's own trace, without a weight. A word is compared up to its
-    first divergence.
+    What each number should be is computed from the machine's own trace, without a weight. A word is compared up to the
+    end of its run, its first divergence or ``max_steps`` steps, whichever comes first. Unless given, ``max_steps`` is
+    the network's ``T`` if it has one, and 1,000,000 otherwise.
 
-    ``engine`` is that of ``run``. ``tolerance`` is by how much a number may be off; by default the network decides, and
-    allows nothing where its arithmetic is exact.
+    ``engine`` is that of :meth:`~turing.construction.Construction.run`. ``tolerance`` is by how much a number may be
+    off. Each construction has its own: 0 where its numbers are computed exactly.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]
-    >>> print(verify(turing.compile(m, "wcm21", T=100), m, ["B()E", "B)(E"]))
+    >>> print(turing.verify(turing.compile(m, "wcm21", T=100), m, ["B()E", "B)(E"]))
     2 words, 12 steps, 16,956 numbers compared: no divergence.
 
     Chapter: :doc:`/book/wcm21`.

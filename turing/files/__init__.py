@@ -1,4 +1,4 @@
-"""Networks in files: what :func:`save` writes, :func:`load` reads with equal weights. Nothing is ever unpickled.
+"""What :func:`save` writes, :func:`load` reads with equal weights. Nothing is ever unpickled.
 
 A ``.json`` file holds the dictionary of :func:`turing.ir.to_dict`, in version 2 of the format:
 
@@ -18,7 +18,8 @@ A ``.json`` file holds the dictionary of :func:`turing.ir.to_dict`, in version 2
     else its kind has (:mod:`turing.ir`). One of the kind ``linear`` has a list of ``layers``, and one more layout than
     layers.
 ``loop``
-    Of a compiled network: whether a ``column`` or a row of ``cells`` is fed back, and what is added to it.
+    Of a compiled network: whether a ``column`` or a row of ``cells`` is fed back, and what is added to it
+    (:class:`turing.ir.Loop`).
 ``weights``
     For each tensor its ``shape`` and, as ``[index, …, value]``, the ``values`` that are not 0. In exact arithmetic the
     values are integers over one ``denominator``, which is 1 unless it is given; an integer of 2⁵³ or more is a string
@@ -27,9 +28,9 @@ A ``.json`` file holds the dictionary of :func:`turing.ir.to_dict`, in version 2
     The SHA-256 of everything else, which tells a damaged file from a good one. It may be left out: take it out if you
     change a file on purpose.
 
-This is enough to run the network without ``turing``. A ``.safetensors`` file holds the same tensors by name, and the
-other keys as JSON in its metadata, with the ``denominators`` by tensor. An ``.onnx`` file holds one pass of a compiled
-network for other runtimes, and is not read back (:mod:`turing.files.onnx_file`).
+A ``.safetensors`` file holds the same tensors by name, and the other keys as JSON in its metadata, with the
+``denominators`` by tensor. An ``.onnx`` file holds one pass of a compiled network for other runtimes, and is not read
+back (:mod:`turing.files.onnx_file`).
 
 Chapter: :doc:`/book/wcm21`.
 """
@@ -55,11 +56,14 @@ ENDINGS = (".json", ".safetensors", ".onnx")
 
 
 def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout] | None = None) -> None:
-    """Write a network to a file whose name ends in ``.json`` or ``.safetensors``, with the names of its places; or one
-    pass of a compiled network in floats to a file whose name ends in ``.onnx``.
+    """Write a network to a file, with the names of its places. The ending of the file's name says how:
 
-    ``layout`` names the places of a network of plain layers; a compiled one has its own names. An existing file is
-    replaced once the new one is complete.
+    - ``.json``: as text
+    - ``.safetensors``: in the format of that name; this takes the extra ``safetensors``
+    - ``.onnx``: one pass of a compiled network in floats, for other runtimes; this takes the extra ``onnx``
+
+    ``layout`` is that of :func:`turing.show <turing.views.equations.show>`. An existing file is replaced once the new
+    one is complete. Of a compiled network, ``network.save(path)`` does the same.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -92,13 +96,16 @@ def save(network: nn.Module, path: str | Path, layout: Layout | Sequence[Layout]
 
 
 def load(path: str | Path) -> nn.Module:
-    """The network in a file that :func:`save` wrote, with equal weights.
+    """The network in a ``.json`` or ``.safetensors`` file that :func:`save` wrote, with equal weights.
 
-    >>> import tempfile
-    >>> from turing.gates import AND
+    Plain layers come back as a ``torch.nn.Sequential``. ``turing.Construction.load(path)`` does the same, and refuses
+    a file that holds no compiled network.
+
+    >>> import tempfile, turing
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(AND(2), Path(folder) / "and.json", [Layout(a=1, b=1), Layout(both=1)])
-    ...     network = load(Path(folder) / "and.json")
+    ...     layouts = [turing.Layout(a=1, b=1), turing.Layout(both=1)]
+    ...     turing.save(turing.gates.AND(2), f"{folder}/and.json", layouts)
+    ...     network = turing.load(f"{folder}/and.json")
     >>> network.layouts, network[0].bias.tolist()
     ([Layout(a=1, b=1), Layout(both=1)], [-1.0])
 

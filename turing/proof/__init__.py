@@ -1,4 +1,4 @@
-"""A proof for these very weights: all words at once, in place of the words that a test tries.
+"""``turing.prove`` proves that these very weights are right: for all words at once, not only for those that one tries.
 
 Chapter: :doc:`/book/all-words`.
 """

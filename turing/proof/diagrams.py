@@ -26,7 +26,8 @@ class TooLarge(Exception):
 
 
 class Diagrams:
-    """Diagrams over variables in a fixed order, each with its number of values. A diagram is an integer: its node.
+    """Functions of ``variables`` as decision diagrams. The variables have a fixed order, and each its number of values.
+    In the methods ``f`` and ``g`` are such functions: each is an integer, the number of the node at its top.
 
     >>> d = Diagrams({"x": 2, "y": 2, "z": 2})
     >>> x, y, z = (d.variable(name, (0.0, 1.0)) for name in "xyz")
@@ -53,11 +54,11 @@ class Diagrams:
         self.zero = self.leaf(0.0)
 
     def leaf(self, value: Any) -> int:
-        """The function that has the same value everywhere."""
+        """The function that has this ``value`` everywhere."""
         return self._node(len(self.names), (), value)
 
     def variable(self, name: str, values: Sequence[Any]) -> int:
-        """The function of one variable that has these values."""
+        """The function of the variable of that ``name`` alone that has these ``values``."""
         return self._made(self.level_of[name], tuple(map(self.leaf, values)))
 
     def _made(self, level: int, kids: tuple[int, ...]) -> int:
@@ -76,7 +77,7 @@ class Diagrams:
         return found
 
     def map(self, function: Callable[[Any], Any], f: int) -> int:
-        """The function with every leaf mapped. Results are cached by ``function``, so always pass the same object."""
+        """``function`` applied to the values of ``f``, and cached by ``function``: always pass the same object."""
         memo = self._memo.setdefault(function, {})
 
         def walk(f: int) -> int:
@@ -92,7 +93,7 @@ class Diagrams:
         return walk(f)
 
     def apply(self, function: Callable[[Any, Any], Any], f: int, g: int) -> int:
-        """``function`` applied to two functions, leaf by leaf. Results are cached as in :meth:`map`."""
+        """``function`` applied to the values of ``f`` and ``g``, and cached as in :meth:`map`."""
         memo, level_of, kids_of = self._memo.setdefault(function, {}), self._level, self._kids
 
         def walk(f: int, g: int) -> int:
@@ -112,14 +113,14 @@ class Diagrams:
         return walk(f, g)
 
     def sum(self, terms: Iterable[int]) -> int:
-        """The sum of functions."""
+        """The sum of some functions."""
         total = self.zero
         for term in terms:
             total = term if total == self.zero else self.apply(add, total, term)
         return total
 
     def leaves(self, f: int) -> frozenset:
-        """The values that a function has."""
+        """The values that ``f`` has."""
         found = self._leaves.get(f)
         if found is None:
             kids = self._kids[f]
@@ -128,16 +129,16 @@ class Diagrams:
         return found
 
     def support(self, f: int) -> set[str]:
-        """The variables that a function depends on."""
+        """The variables that ``f`` depends on."""
         return {self.names[self._level[node]] for node in self._below(f) if self._kids[node]}
 
     def size(self, f: int) -> int:
-        """How many nodes a function has, leaves included."""
+        """How many nodes the diagram of ``f`` has, leaves included."""
         return len(self._below(f))
 
     def nodes(self, f: int) -> dict[int, tuple[str | None, tuple]]:
-        """The nodes of a function, each with its variable and where its values lead; a leaf has no variable, and its
-        value.
+        """The nodes of the diagram of ``f``, by number: the variable of each, and the nodes to which its values lead. A
+        leaf has None, and its value.
         """
         return {
             node: (self.names[self._level[node]], kids) if (kids := self._kids[node]) else (None, (self._value[node],))
@@ -153,18 +154,18 @@ class Diagrams:
         return seen
 
     def table(self, f: int, names: Sequence[str]) -> list[Any]:
-        """Its values for all values of some variables, the last varying fastest; the others do not matter, or are 0."""
+        """The values of ``f`` for all values of the variables ``names``, the last varying fastest; the others are 0."""
         every = product(*(range(self.sizes[self.level_of[name]]) for name in names))
         return [self.value(f, dict(zip(names, values, strict=True))) for values in every]
 
     def value(self, f: int, where: Mapping[str, int]) -> Any:
-        """Its value where some variables have these values, and the others are 0."""
+        """The value of ``f`` ``where`` some variables have these values, and the others are 0."""
         while self._kids[f]:
             f = self._kids[f][where.get(self.names[self._level[f]], 0)]
         return self._value[f]
 
     def find(self, f: int, wanted: Callable[[Any], bool]) -> dict[str, int] | None:
-        """Values of the variables for which a function has a wanted value; None if there are none."""
+        """Values of variables for which ``f`` has a ``wanted`` value; None if there are none."""
         if not any(map(wanted, self.leaves(f))):
             return None
         found = {}

@@ -22,21 +22,22 @@ RANGE = 100  # exponents up to which no type overflows, or has numbers that are 
 
 
 class Undecided(Exception):
-    """The prover cannot tell; the message says what it cannot.
+    """The prover cannot tell; the message says why.
 
     Chapter: :doc:`/book/all-words`.
     """
 
 
 class Uncovered(Undecided):
-    """Something that no proof here is about, such as a number type or a kind of average.
+    """The network has something that no proof here is about, such as a number type or a kind of average.
 
     Chapter: :doc:`/book/all-words`.
     """
 
 
 class Failed(Exception):
-    """An obligation does not hold: which one, and for which columns. ``start`` is where a search for a run may begin.
+    """An obligation does not hold. ``obligation`` says which one, ``columns`` for which columns, as a dictionary of
+    texts, and ``start`` where a search for a run that goes wrong may begin.
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -29,7 +29,7 @@ Table = np.ndarray
 
 @dataclass(frozen=True)
 class Sum:
-    """constant + Σ tables[u][value of u], over variables u.
+    """A place of a column as a sum: constant + Σ tables[u][value of u], over variables u.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -47,12 +47,12 @@ class Sum:
         return Sum(self.constant * factor, {name: table * factor for name, table in self.tables.items()})
 
     def renamed(self, prefix: str) -> Sum:
-        """The same sum over the variables of another column."""
+        """The same sum over the variables of another column, whose names have the ``prefix``."""
         return Sum(self.constant, {prefix + name: table for name, table in self.tables.items()})
 
     @property
     def size(self) -> float:
-        """The greatest absolute value."""
+        """The greatest absolute value of the sum."""
         ends = [self.constant + sum(float(end(table)) for table in self.tables.values()) for end in (np.min, np.max)]
         return max(map(abs, ends))
 
@@ -86,7 +86,7 @@ def affine(layer: ir.Layer, column: Sequence[Sum], precision: Precision) -> list
 
 @dataclass(frozen=True)
 class Form:
-    """constant + Σ single[u][…] + Σ pairs[u, v][…, …], over variables of several columns.
+    """A score as a sum: constant + Σ single[u][…] + Σ pairs[u, v][…, …], over variables u and v of several columns.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -127,7 +127,7 @@ def score(query: Sequence[Sum], key: Sequence[Sum], precision: Precision, where:
 
 
 class Condition(NamedTuple):
-    """Something that one or two variables may satisfy: a table of truth values over them.
+    """Something that one or two ``variables`` may satisfy: ``holds`` is a table of truth values over them.
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -37,7 +37,7 @@ def size_of(weight: float) -> Callable[[float], float]:
 
 
 def slices(layers: Sequence[ir.Layer], wanted: Iterable[int]) -> tuple[list[set[int]], set[int]]:
-    """The places that the ``wanted`` outputs depend on: of each layer's output, and of the input."""
+    """The places that the ``wanted`` outputs depend on: those of what each layer gives, and those of the input."""
     found, now = [], set(wanted)
     for layer in reversed(layers):
         found.append(now)

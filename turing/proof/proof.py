@@ -36,7 +36,10 @@ FARTHEST = 2**16  # such multiples
 
 
 class Checked(NamedTuple):
-    """How far the obligations of a construction reach, and with how much room. ``None`` means that there is no limit.
+    """How far a proof reaches, which is what the ``check`` of an :class:`Invariant` returns.
+
+    - ``steps``, ``cells`` and ``visits`` of one cell: how many there may be; None where there is no limit
+    - ``margins``: for each obligation by how much it holds, a dictionary
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -51,9 +54,10 @@ class Checked(NamedTuple):
 class Counterexample:
     """Where a network goes wrong. ``level`` says how much was found:
 
-    - ``"word"``: a word on which a run goes wrong, and the step
-    - ``"configuration"``: one from which a run goes wrong, and the step after it
-    - ``"columns"``: only columns for which an obligation, a part of the proof, fails
+    - ``"word"``: a ``word`` on which the run goes wrong, and at which ``step``
+    - ``"configuration"``: a configuration from which a run goes wrong, as ``state``, ``head`` and ``word`` or as
+      ``columns``, and at which ``step`` after it
+    - ``"columns"``: only ``columns`` for which an obligation, a part of the proof, fails: a dictionary of texts
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -78,12 +82,16 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Invariant:
-    """What is proved of a construction: the invariant in words, and how it is checked.
+    """What is proved of a construction, and how it is checked.
 
-    ``check`` takes the network as :mod:`turing.ir` sees it and a machine; it raises :class:`turing.proof.Failed` or
-    :class:`turing.proof.Undecided`. ``trusted`` compares what is not a weight, such as the first column, with what the
-    invariant says about it. ``search`` looks for a run that goes wrong, from the ``start`` of a :class:`Failed` if
-    there is one. ``assumes`` has the assumptions, as sentences.
+    - ``statement``: the invariant in words
+    - ``check``: a function of the network, as a :class:`turing.ir.Network`, and a machine. It returns a
+      :class:`Checked`, or raises :class:`turing.proof.Failed` or :class:`turing.proof.Undecided`
+    - ``trusted``: a function of the network and a machine, which raises unless what is no weight, such as the first
+      column, is as the invariant says
+    - ``search``: a function of the network, a machine and the ``start`` of a :class:`turing.proof.Failed`, or None. It
+      looks for a run that goes wrong, and returns a :class:`Counterexample` or None
+    - ``assumes``: what the proof takes for granted, a tuple of sentences
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -99,7 +107,7 @@ INVARIANTS: dict[str, Invariant] = {}
 
 
 def state_invariant(construction: str, invariant: Invariant) -> None:
-    """Say what is proved of a construction. Where nobody has said it, :func:`prove` decides nothing.
+    """Say what is proved of the construction of that name. Where nobody has said it, :func:`prove` decides nothing.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -107,7 +115,7 @@ def state_invariant(construction: str, invariant: Invariant) -> None:
 
 
 class Weight(NamedTuple):
-    """A weight by name and place, with its value and the compiler's.
+    """A weight: the ``name`` of its tensor, its ``place`` there, its ``value``, and what was ``compiled``.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -124,9 +132,9 @@ class Weight(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """The least and the greatest value of a weight with which the proof holds; infinite if it holds as far as was
-    tried. They are found by bisection, in steps of ``grid`` from its own value, so only some values in between were
-    tried.
+    """The least and the greatest value of a weight with which the proof holds, ``low`` and ``high``; infinite if it
+    holds as far as was tried. They are found by bisection, in steps of ``grid`` from the weight's own value, so only
+    some of the values between them were tried.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -138,11 +146,19 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Proof:
-    """What :func:`prove` found. ``verdict`` is ``"proved"``, ``"refuted"`` or ``"undecided"``, and ``reason`` says why.
+    """What :func:`prove` found. It prints as a sentence.
 
-    ``horizon`` says how far the proof reaches, ``margins`` with how much room each part holds, and ``assumes`` what it
-    takes for granted. A proof is true if proved and false if refuted. Undecided is neither, so using it as a truth
-    value is an error: ask for ``verdict``.
+    - ``verdict``: ``"proved"``, ``"refuted"`` or ``"undecided"``
+    - ``reason``: the invariant that is proved, the part of the proof that fails, or what cannot be decided
+    - ``horizon``: a dictionary: how many ``steps``, ``cells`` and ``visits`` of one cell the proof reaches, None where
+      there is no limit, and in which ``arithmetic``
+    - ``margins``: a dictionary: by how much each part of the proof holds; empty unless proved
+    - ``assumes``: what the proof takes for granted, a tuple of sentences
+    - ``counterexample``: a :class:`Counterexample` if refuted, else None
+    - ``network`` and ``machine``: what it is about
+
+    A proof is true if proved and false if refuted. Undecided is neither, so using it as a truth value is an error: ask
+    for ``verdict``.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -172,8 +188,8 @@ class Proof:
         return f"Refuted: {self.reason}. The counterexample is {self.counterexample}."
 
     def blame(self) -> list[Weight]:
-        """A list of every :class:`Weight` at fault: those that differ from the compiler's and undo the proof on their
-        own, or all that differ if none does.
+        """A list of every :class:`Weight` at fault: those that differ from what was compiled and break the proof on
+        their own, or all that differ if none of them does.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -195,8 +211,8 @@ class Proof:
         ] or changed
 
     def interval(self, weight: str, *index: int) -> Interval:
-        """How far a weight may move while the proof holds, an :class:`Interval`. An example is
-        ``proof.interval("pipeline.visited.query.weight", 0, 24)``.
+        """How far a weight may move while the proof holds, an :class:`Interval`. The weight is given by the name of its
+        tensor in ``network.state_dict()``, and its place there.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -223,7 +239,7 @@ class Proof:
         return Interval(ends[0], ends[1], grid)
 
     def save(self, path: str | Path) -> None:
-        """Write to a file what is proved of which weights, for ``python -m turing.recheck``.
+        """Write a JSON file that says what is proved, with a digest of the weights. :mod:`turing.recheck` reads it.
 
         Chapter: :doc:`/book/all-words`.
         """
@@ -253,22 +269,32 @@ def _reach(horizon: Mapping[str, Any]) -> str:
 
 def prove(network: Construction, machine: TuringMachine | None = None, engine: str = "torch") -> Proof:
     """Prove that a network simulates a machine for all words, and return a :class:`Proof`. The machine is the one that
-    the network was compiled for, unless given. This decides networks of ``"wcm21"``, ``"ss95"``, ``"ss95-realtime"``,
-    ``"liwang25"``, ``"conv"`` and ``"li24"``; those of other constructions stay undecided.
+    the network was compiled for, unless given.
+
+    Networks of ``"wcm21"``, ``"ss95"``, ``"ss95-realtime"``, ``"li24"``, ``"liwang25"`` and ``"conv"`` are decided;
+    those of ``"perez21"``, ``"bhattamishra20"`` and ``"merrill24"`` come back undecided. So does whatever else no proof
+    here is about, such as another ``engine`` than ``"torch"``, a network with a hook, ``"ss95"`` in floats, or
+    ``"wcm21"`` with ``average="literal"`` or ``feedback="token"``.
 
     The invariant of the construction is checked on all columns at once. Where it fails, a bounded search looks for a
     run that goes wrong.
 
-    >>> import turing
+    >>> import torch, turing
     >>> m = turing.zoo["balanced_parentheses"]
     >>> net = turing.compile(m, "wcm21", T=100)
-    >>> print(prove(net))  # doctest: +NORMALIZE_WHITESPACE
+    >>> proof = turing.prove(net)
+    >>> print(proof)  # doctest: +NORMALIZE_WHITESPACE
     Proved: this network simulates <TuringMachine: 6 states, 5 symbols, 11 rules> for all words,
     up to 100 steps, 128 cells, 16,777,216 visits of one cell, in float32.
+    >>> proof.interval("pipeline.visited.null_key", 7)
+    Interval(low=2.515625, high=3.484375, grid=0.015625)
     >>> with torch.no_grad():
     ...     net.pipeline["visited"].null_key[7] = 4
-    >>> print(prove(net).counterexample)
+    >>> refuted = turing.prove(net)
+    >>> print(refuted.counterexample)
     a word on which a run goes wrong: 'B())*', at step 4
+    >>> print(*refuted.blame())
+    pipeline.visited.null_key[7] is 4, and was compiled as 3
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -26,7 +26,7 @@ TRIES = 1_000  # words for which the machine alone is run, to find them
 
 
 class Start(NamedTuple):
-    """A configuration to start from: the word begins at cell 0, and the head is on a cell of it or on a blank one.
+    """A configuration to start from: ``state``, the cell of the ``head``, and the ``word``, which begins at cell 0.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -37,8 +37,8 @@ class Start(NamedTuple):
 
 
 def parts(network: Any, machine: TuringMachine, word: Sequence[str], steps: int) -> int | None:
-    """The step at which the runs of a network and a machine on a word diverge, or at which the network refuses to go
-    on; None if there is none. A run ends where the network's capacity does.
+    """The step at which the runs of a network and a machine on a word diverge, or at which the network fails; None if
+    they agree. Only as many ``steps`` are compared, and only as far as the network has room.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -60,8 +60,8 @@ def parts(network: Any, machine: TuringMachine, word: Sequence[str], steps: int)
 
 
 def search(network: Any, machine: TuringMachine, start: Any = None) -> Counterexample | None:
-    """A :class:`~turing.proof.Counterexample`: a word on which a run goes wrong, else a configuration; None if neither
-    is found.
+    """A :class:`~turing.proof.Counterexample`: a word on which a run goes wrong, or else a configuration; None if
+    neither is found. ``start`` is there for other constructions, and not used here.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -90,7 +90,7 @@ def _text(word: tuple[str, ...]) -> Sequence[str]:
 
 
 def short_words(machine: TuringMachine, longest: int) -> Iterator[tuple[str, ...]]:
-    """Yield all short words, and then some longer ones, without end.
+    """Yield all short words, and then random ones up to the length ``longest``, without end.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -105,7 +105,8 @@ def short_words(machine: TuringMachine, longest: int) -> Iterator[tuple[str, ...
 
 
 def long_runs(machine: TuringMachine, words: Sequence[tuple[str, ...]], longest: int) -> Iterator[tuple[str, ...]]:
-    """Yield words on which a machine runs long, found by changing the best ones so far at random.
+    """Yield words up to the length ``longest`` on which a machine runs long, found by changing the best of these
+    ``words`` at random.
 
     Chapter: :doc:`/book/all-words`.
     """
@@ -134,8 +135,8 @@ def _configurations(machine: TuringMachine, words: Sequence[tuple[str, ...]], bi
 def divergence(
     network: Any, machine: TuringMachine, starts: Iterable[Start], steps: int, batch: int = BATCH
 ) -> tuple[Start, int] | None:
-    """The first :class:`Start` from which a network and a machine diverge, and the step at which they do; None if there
-    is none. A run ends where the network's capacity does.
+    """The first :class:`Start` from which a network and a machine diverge, and the step at which they do; None if they
+    agree. Only as many ``steps`` are compared, and only as far as the network has room.
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -42,10 +42,9 @@ BIT = (0.0, 1.0)
 
 
 def obligations(network: ir.Network, machine: TuringMachine) -> Checked:
-    """Check that one pass of a WCM21 network is one step of a machine, for all columns.
-
-    Returns how far that reaches, a :class:`turing.proof.Checked`. Raises :class:`turing.proof.Failed` where an
-    obligation does not hold, and :class:`turing.proof.Undecided` where it cannot tell.
+    """Check that one pass of a WCM21 network is one step of a machine, for all columns; return how far that reaches, a
+    :class:`turing.proof.Checked`. This raises :class:`turing.proof.Failed` where an obligation does not hold, and
+    :class:`turing.proof.Undecided` where it cannot tell.
 
     Chapter: :doc:`/book/all-words`.
     """

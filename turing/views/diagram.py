@@ -32,13 +32,14 @@ Words = list[tuple[str, bool]]  # each with whether it is the name of a slice
 
 
 def architecture(network: nn.Module) -> Picture:
-    """A :class:`~turing.pictures.Picture` of one step, top to bottom: a box for each module, or for a row of one kind.
+    """A :class:`~turing.pictures.Picture` of one pass, top to bottom. Each module has a box, and modules of one kind in
+    a row share a box.
 
-    What a box reads and writes is found in its weights. Heads look at the earlier columns, on the right, or at the
-    word. An arrow leads from the result back to the top, with what is added there.
+    What a box reads and writes is found in its weights. Heads look at the earlier columns, which stand on the right, or
+    at the word. An arrow leads from the result back to the top, with what is added there.
 
     >>> import turing
-    >>> architecture(turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100))
+    >>> turing.architecture(turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100))
     <Picture: Architecture of one step. …>
 
     Chapter: :doc:`/book/wcm21`.

@@ -31,16 +31,17 @@ KINDS = {"none": "no ReLU", "relu": "", "clamp": "σ"}
 
 
 def draw(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Picture:
-    """A :class:`~turing.pictures.Picture` of the weights: a row for each place written, a column for each place read,
-    the bias last.
+    """A :class:`~turing.pictures.Picture` of the weights as squares: a row for each place written, a column for each
+    place read, the bias last. ``layout`` is that of :func:`turing.show <turing.views.equations.show>`.
 
-    A filled square is positive and a hollow one negative; its area is the magnitude, so that 0 shows nothing. Its
-    colour is that of the slice it writes to. Where a layer is large, only slices are named; each square has its own
-    tooltip, and in the book's pages it answers to a pointer and to keys. An attention head is drawn as its four maps. A
-    compiled network is drawn module by module; there, the largest number of each module fills a cell.
+    A filled square is positive and a hollow one negative. Its area is the magnitude, so that 0 shows nothing, and its
+    colour is that of the slice to which it writes. Where a layer is large, only slices are named, and each square has a
+    tooltip. An attention head is drawn as its four maps. A compiled network is drawn module by module; there, the
+    largest number of each module fills its cell.
 
-    >>> from turing.gates import AND
-    >>> print(draw(AND(2), [Layout(a=1, b=1), Layout(both=1)]).alt)  # doctest: +NORMALIZE_WHITESPACE
+    >>> import turing
+    >>> layouts = [turing.Layout(a=1, b=1), turing.Layout(both=1)]
+    >>> print(turing.draw(turing.gates.AND(2), layouts).alt)  # doctest: +NORMALIZE_WHITESPACE
     Weights as Hinton squares, 2 → 1. Each row is a place that is written, each column one that is read, the last
     column the bias. Filled is positive, hollow negative, area is magnitude. Rows both, columns a b: 3 squares, −1 to 1.
 

@@ -26,10 +26,13 @@ LONGEST, LONGEST_ALONE = 56, 90  # characters of a sum with a name beside it and
 
 
 class Line(NamedTuple):
-    """One row of a layer: the place that it writes, the value, the name of its gate, and its function of the network's
-    inputs.
+    """One row of a layer, in words.
 
-    Without a name, the last two are empty. In the first layer, ``of_inputs`` is empty too, since ``gate`` says it.
+    - ``place``: the name of the place that it writes
+    - ``value``: what it writes there, as a sum
+    - ``gate``: the name of the gate that it is, or ``""``
+    - ``of_inputs``: the name of the function of the network's inputs that the place then holds, or ``""``; in the first
+      layer it is ``""`` too, since ``gate`` says it
 
     Chapter: :doc:`/book/gates`.
     """
@@ -42,9 +45,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Equations:
-    """The rows of a network that change something, a tuple of :class:`Line` for each layer. Prints as equations.
+    """What :func:`show` returns. It prints as equations.
 
-    ``headings`` stand above the layers, if there are any; else the layers are numbered.
+    - ``layers``: for each layer a tuple with a :class:`Line` for each row that changes something
+    - ``headings``: for each layer what stands above it; if there are none, layers are numbered
 
     Chapter: :doc:`/book/gates`.
     """
@@ -77,6 +81,9 @@ class Equations:
 def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) -> Equations:
     """The :class:`Equations` of a network, layer by layer. Rows that only pass their own place on are left out.
 
+    ``layout`` names the places of layers: a single :class:`~turing.layout.Layout` names every vector of its width, and
+    a list has one for the input and one for what leaves each layer. A compiled network has its own names.
+
     A row that computes a gate of bits has the gate's name. A row that gives 0 or 0.5 has it with that factor, as in
     0.5·AND(a, b), and the next layer reads its 0.5 as a 1. In a network of several layers, a further column names each
     place as a function of the network's inputs, if that has a name and depends on at most ten of them.
@@ -84,11 +91,12 @@ def show(network: nn.Module, layout: Layout | Sequence[Layout] | None = None) ->
     An attention head is described as the look-up that its numbers make, and a compiled network module by module. In a
     row of cells, ``left st[A]`` is st[A] of the left neighbour.
 
+    >>> import turing
     >>> from turing.gates import AND, NOR, XOR, embed
-    >>> show(embed(3, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2)), Layout(a=1, b=1, c=1))
+    >>> turing.show(embed(3, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2)), turing.Layout(a=1, b=1, c=1))
     a ← ReLU(a + c − 1)   AND(a, c)
     c ← ReLU(1 − a − c)   NOR(a, c)
-    >>> show(XOR(), Layout(a=1, b=1)).layers[2][0].of_inputs
+    >>> turing.show(XOR(), turing.Layout(a=1, b=1)).layers[2][0].of_inputs
     'XOR(a, b)'
 
     Chapter: :doc:`/book/gates`.

@@ -39,13 +39,15 @@ LARGE, SMALL = _Size(10, 52, 138), _Size(5, 22, 24)  # in the small one, only th
 
 
 def wires(network: nn.Module, x: Sequence[Any], layout: Layout | Sequence[Layout] | None = None) -> Picture:
-    """A :class:`~turing.pictures.Picture` of the layers from left to right, with the values that they give for ``x``.
+    """A :class:`~turing.pictures.Picture` of the layers from left to right, with the values that they give for the
+    input ``x``. ``layout`` is that of :func:`turing.show <turing.views.equations.show>`.
 
-    A circle is a place of a vector, filled if its value is not 0. A line is a weight: thicker is larger, dashed is
-    negative, and what carries a 0 is pale. A network of more than six layers is drawn small.
+    A circle is a place of a vector, filled if its value is not 0. A line is a weight: a thicker one is larger, a dashed
+    one negative, and a line that carries a 0 is pale. A network of more than six layers is drawn small.
 
-    >>> from turing.gates import AND
-    >>> print(wires(AND(2), [1, 1], [Layout(a=1, b=1), Layout(both=1)]).alt)
+    >>> import turing
+    >>> layouts = [turing.Layout(a=1, b=1), turing.Layout(both=1)]
+    >>> print(turing.wires(turing.gates.AND(2), [1, 1], layouts).alt)
     A network of 1 layer, 2 → 1, as neurons and wires. For a = 1, b = 1 it gives both = 1.
 
     Chapter: :doc:`/book/gates`.
