@@ -236,3 +236,9 @@ def test_the_check_escapes_what_standard_output_cannot_encode(monkeypatch, encod
     turing.check(raising(ValueError("δ \ud800")))
     stdout.flush()
     assert shown in stdout.buffer.getvalue()
+
+
+@pytest.mark.parametrize("chapter", ["foo", ["gates"]])
+def test_an_unknown_chapter_is_answered_with_the_list_of_chapters(chapter):
+    with pytest.raises(ValueError, match=r"^A chapter is one of machines, gates, .* was given\.$"):
+        exercises(chapter)

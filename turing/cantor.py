@@ -25,6 +25,8 @@ Number = Fraction | int | float
 class DepthError(OverflowError):
     """A stack is as deep as its arithmetic can hold, and one more symbol would lose the one at the bottom.
 
+    ``ss95``, ``ss95-realtime`` and ``bhattamishra20`` raise it in floats: compile with ``arithmetic="exact"``.
+
     Chapter: :doc:`/book/cantor-stacks`.
     """
 
@@ -32,12 +34,16 @@ class DepthError(OverflowError):
 class Cantor:
     """The encoding Σ dᵢ / Bⁱ of a stack, the top first, where each dᵢ is one of two digits in base B.
 
-    ``arithmetic`` is ``"exact"`` (fractions), ``"float32"``, ``"float64"``, or ``"scaled"``: integers that stand for
-    multiples of ``B**-places``.
+    - ``base`` and ``digits``: B, and the digits of the symbols 0 and 1
+    - ``arithmetic``: ``"exact"`` for fractions, ``"float32"``, ``"float64"``, or ``"scaled"`` for integers that stand
+      for multiples of ``B**-places``
+    - ``places``: how many symbols a stack can hold. It goes with ``"scaled"``, and only there.
 
-    ``depth`` is how many symbols it can hold, None if there is no limit. If B is a power of two, every push and pop up
-    to that depth is exact; in other bases floats round, and the depth is the paper's estimate.
+    ``depth`` is how many symbols a stack can hold, None if there is no limit. If B is a power of two, every push and
+    pop up to that depth is exact; in other bases floats round, and the depth is the paper's estimate.
 
+    >>> from fractions import Fraction
+    >>> from turing.cantor import Cantor
     >>> code = Cantor()
     >>> code.encode([1, 0, 1]), code.top(code.encode([1, 0, 1])), code.decode(Fraction(55, 64))
     (Fraction(55, 64), 1, [1, 0, 1])
@@ -70,6 +76,7 @@ class Cantor:
     def of(cls, base: int, rho: Number, **options: Any) -> Cantor:
         """Equation (1) of the paper: symbol a has the digit B − 1 + 4ρ(a − 1).
 
+        >>> from turing.cantor import Cantor
         >>> Cantor.of(4, 1 / 2).digits, Cantor.of(40, 2).digits
         ((1, 3), (31, 39))
 
@@ -219,6 +226,7 @@ class Cantor:
 class Stack:
     """A stack kept as one number, which refuses the push that would lose its bottom symbol.
 
+    >>> from turing.cantor import Cantor, Stack
     >>> stack = Stack(Cantor(arithmetic="float32"), [1] * 12)
     >>> stack.push(0)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):

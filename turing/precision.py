@@ -1,4 +1,4 @@
-"""Stop a run in floats before it fetches another column than exact arithmetic would.
+"""How a run in floats stops before it fetches another column than exact arithmetic would.
 
 Chapter: :doc:`/book/averages`.
 """
@@ -14,7 +14,10 @@ __all__ = ["PrecisionError", "check_margin"]
 
 
 class PrecisionError(ArithmeticError):
-    """The best score of a head is not certain in this number type: rounding could have put another key first.
+    """The best score of an attention head is not certain in this number type: rounding could have put another key
+    first.
+
+    ``perez21`` and ``merrill24`` raise it in floats: compile with ``arithmetic="float64"`` or ``"exact"``.
 
     Chapter: :doc:`/book/averages`.
     """

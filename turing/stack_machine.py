@@ -1,4 +1,4 @@
-"""Machines with stacks instead of a tape, their interpreter, and how two binary stacks simulate any Turing machine.
+"""Machines with stacks instead of a tape, and how two binary stacks simulate any Turing machine.
 
 Chapter: :doc:`/book/ss95`.
 """
@@ -24,7 +24,8 @@ Texts = dict[tuple[Any, ...], tuple[str, ...]]  # the same with operations as te
 
 
 class StackConfiguration(NamedTuple):
-    """State and stacks, the top of each first, after ``step`` steps.
+    """State and stacks, the top of each first, after ``step`` steps. ``tops`` has the symbols on top, None for an empty
+    stack.
 
     Chapter: :doc:`/book/ss95`.
     """
@@ -43,7 +44,8 @@ class StackConfiguration(NamedTuple):
 
 @dataclass(frozen=True)
 class StackRun:
-    """How a run of a stack machine ended: ``status`` is ``"halted"``, ``"jammed"`` or ``"limit"``.
+    """How a run of a stack machine ended: ``status`` is ``"halted"``, ``"jammed"`` where no rule applies, or
+    ``"limit"`` after ``max_steps`` steps. ``stacks`` has the symbols of each stack, the top first.
 
     Chapter: :doc:`/book/ss95`.
     """
@@ -57,11 +59,15 @@ class StackRun:
 class StackMachine:
     """A machine with p stacks over two symbols (section 6.1 of the paper).
 
-    ``delta`` maps ``(state, top of stack 0, …)`` to ``(next state, operation on stack 0, …)``. A top is a symbol, None
-    for an empty stack, or ``"*"`` for any; a rule with fewer stars beats one with more. An operation is ``"noop"``,
-    ``"push x"`` or ``"pop"``. A terminal state has no rules, except one that stays there and changes nothing, which is
-    ignored.
+    - ``delta`` maps ``(state, top of stack 0, …)`` to ``(next state, operation on stack 0, …)``. A top is a symbol,
+      None for an empty stack, or ``"*"`` for any; a rule with fewer stars beats one with more. An operation is
+      ``"noop"``, ``"push x"`` or ``"pop"``.
+    - ``initial`` is the first state, that of the first rule unless given.
+    - ``terminal`` are the states in which a run halts. They have no rules, except those that stay there and change
+      nothing, which are ignored.
+    - ``symbols`` are the two symbols in order, such as ``"()"``. Unless given, they are those of the rules, 0 before 1.
 
+    >>> from turing.stack_machine import StackMachine
     >>> parity = StackMachine({("even", "1"): ("odd", "pop"), ("odd", "1"): ("even", "pop"),
     ...                        ("even", None): ("T", "noop"), ("odd", None): ("F", "noop")}, "even", {"T", "F"})
     >>> parity.run("111").state
@@ -168,7 +174,9 @@ class StackMachine:
         return self._configurations(self.stacks(*stacks), step_limit(max_steps))
 
     def stacks(self, *stacks: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-        """The stacks that a run begins with, one for each stack of the machine, each from the top down."""
+        """The symbols that a run begins with: a tuple for each stack of the machine, from the top down. It is empty for
+        a stack that is not given; too many stacks or other symbols raise an error.
+        """
         if len(stacks) > self.p:
             raise ValueError(f"This machine has {count(self.p, 'stack')}, and {len(stacks)} were given.")
         for number, stack in enumerate(stacks):
@@ -213,6 +221,7 @@ class StackMachine:
 def balanced() -> StackMachine:
     """Balanced parentheses with two stacks: the word on stack 0, the open parentheses on stack 1.
 
+    >>> from turing.stack_machine import balanced
     >>> [balanced().run(word).state for word in ("", "(())", "())", "(")]
     ['T', 'T', 'F', 'F']
 
@@ -237,9 +246,10 @@ class TwoStacks:
     The symbol under the head is in the state. If there are g symbols, each is k = ⌈log₂ g⌉ bits: its index in
     ``symbols``, by default the machine's. The blank comes first and is k zeros, so an empty stack reads as blanks. A
     move pushes the k bits of the symbol written on one stack while it pops k bits off the other, one of each at a
-    micro-step; a stay is one micro-step.
+    micro-step; a stay is one micro-step. ``machine`` is the :class:`StackMachine`.
 
     >>> import turing
+    >>> from turing.stack_machine import TwoStacks
     >>> two = TwoStacks(turing.zoo["balanced_parentheses"])
     >>> two.k, len(two.machine.states), len(two.machine.rules)
     (3, 68, 387)

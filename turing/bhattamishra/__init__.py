@@ -1,4 +1,5 @@
-"""The decoder of Bhattamishra, Patel and Goyal (2020): the network of Siegelmann and Sontag inside a transformer.
+"""The decoder of Bhattamishra, Patel and Goyal (2020): the network of Siegelmann and Sontag inside a transformer, which
+reads its word bit by bit.
 
 Chapter: :doc:`/book/averages`.
 """

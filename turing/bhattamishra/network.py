@@ -33,15 +33,22 @@ BLOCKS = ("column", "F4", "F3", "F2")  # what goes into each of the four layers
 
 @register
 class Bhattamishra20(Construction):
-    """The decoder of Bhattamishra, Patel and Goyal for a machine: the cell of SS95 with a head that reads the word.
+    """The decoder of Bhattamishra, Patel and Goyal for a Turing machine: the cell of SS95 with a head that reads the
+    word.
 
-    The column is the vector of :class:`turing.ss.StackNetwork`, stacks as rational numbers, and is fed back as it is. A
-    head fetches item t of the word, a bit, and one layer of sat computes the next column. ``version`` 1 has the cell of
-    one layer; version 4 has the four layers side by side in one, and takes four passes for a micro-step. The default is
-    1, or 4 where version 1 would have more than 6,000 neurons. With ``positions`` each column is given 1/t; without
-    them, a second head computes it from a mark on the first column.
+    The column is the vector of :class:`turing.ss.StackNetwork`, with stacks as rational numbers, and is fed back as it
+    is. At pass t a head fetches item t of the word, a bit, and one layer of sat computes the next column. The options:
+
+    - ``arithmetic``: ``"exact"``, the default, holds stacks of any depth. In ``"float32"`` and ``"float64"`` a stack
+      holds 6 and 13 bits with version 1, and 12 and 26 with version 4; a deeper one raises
+      :class:`~turing.cantor.DepthError`.
+    - ``version``: 1 takes a pass for a micro-step. 4 has the four layers of SS95 side by side in one, which are
+      smaller, and takes four passes. The default is 1, or 4 where version 1 would have more than 6,000 neurons.
+    - ``positions``: True, the default, gives each column the number 1/t. With False nothing is added to a column: a
+      second head computes 1/t from a mark on the first one.
 
     >>> import turing
+    >>> from turing.bhattamishra import Bhattamishra20
     >>> net = Bhattamishra20(turing.zoo["bb4"])
     >>> run = net.run()
     >>> run.steps, run.micro_steps, list(net.pipeline)

@@ -26,6 +26,7 @@ class ReadingStacks(TwoStacks):
     walks back until the left stack is empty. That takes 2nk + 2 micro-steps for n symbols of k bits.
 
     >>> import turing
+    >>> from turing.bhattamishra import ReadingStacks
     >>> stacks = ReadingStacks(turing.zoo["binary_increment"])
     >>> stacks.items("10"), stacks.read_steps("10")
     (['1', '0', '0', '1', 'end'], 10)
@@ -70,7 +71,7 @@ class ReadingStacks(TwoStacks):
         return name_of(self.turn, "".join(map(str, bits))) if bits else self.turn
 
     def items(self, word: Sequence[str]) -> list[str]:
-        """What comes in: the bits of each symbol, in the order in which a step would push them, and the end."""
+        """What comes in, a list: the bits of each symbol in the order in which a step would push them, and the end."""
         return [str(bit) for symbol in word for bit in reversed(self.code[symbol])] + [END]
 
     def read_steps(self, word: Sequence[str]) -> int:

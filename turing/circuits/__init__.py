@@ -1,4 +1,5 @@
-"""The transformer of Li, Liu, Zhou and Ma (2024): a circuit evaluated gate by gate, and a machine as such a circuit.
+"""The transformer of Li, Liu, Zhou and Ma (2024): a circuit evaluated gate by gate, a token for each, and a machine as
+such a circuit.
 
 Chapter: :doc:`/book/gate-by-gate`.
 """

@@ -1,4 +1,4 @@
-"""Boolean circuits: from names, an expression, a truth table or a network of gates, and evaluated plainly.
+"""Boolean circuits without a network: made from names, an expression, a truth table or a network of gates.
 
 Chapter: :doc:`/book/gate-by-gate`.
 """
@@ -50,13 +50,16 @@ class Gate(NamedTuple):
 
 
 class Circuit:
-    """A circuit of named inputs and of gates with two inputs each, every one of which comes after what it reads.
+    """A circuit of named inputs and of gates with two inputs each. The inputs and the gates are its **wires**, and
+    their numbers count the inputs first.
 
-    Wires are numbered: the inputs first, then the gates. ``gates`` gives for each name the kind of the gate and the
-    names of its two inputs, in any order; ``("NOT", "a")`` is short for ``("NAND", "a", "a")``. ``outputs`` are names
-    of wires, or a dictionary from the names of outputs to those of wires; unless given, they are the gates that no
-    other gate reads.
+    - ``inputs``: a list of names, or one string with spaces between them
+    - ``gates``: a dictionary, in any order, from the name of a gate to its kind and the names of what it reads. The
+      kinds are AND, OR, XOR, NAND, NOR, XNOR, ANDNOT (a and not b), ORNOT (a or not b), and NOT, which reads one wire.
+    - ``outputs``: names of wires, or a dictionary from the names of outputs to those of wires. Unless given, they are
+      the gates that no other gate reads.
 
+    >>> from turing.circuits import Circuit
     >>> half = Circuit("a b", {"sum": ("XOR", "a", "b"), "carry": ("AND", "a", "b")})
     >>> half, half.evaluate("11")
     (<Circuit: 2 inputs, 2 gates, 2 outputs>, {'sum': 0, 'carry': 1})
@@ -107,8 +110,10 @@ class Circuit:
 
     @classmethod
     def of_expression(cls, expression: str, inputs: str | Sequence[str] | None = None) -> Circuit:
-        """The circuit of an expression in ``& | ^ ~``, or ``and or not``, with brackets; its output is ``out``.
+        """The circuit of an expression in ``&``, ``|``, ``^`` and ``~``, or ``and``, ``or`` and ``not``, with brackets;
+        its output is ``out``.
 
+        >>> from turing.circuits import Circuit
         >>> Circuit.of_expression("a & ~b | c").evaluate("101")
         {'out': 1}
 
@@ -128,6 +133,7 @@ class Circuit:
     def of_table(cls, table: str | Sequence[int], inputs: str | Sequence[str] | None = None) -> Circuit:
         """The circuit of a truth table: 2ⁿ values, the first for all inputs 0; the last input varies fastest.
 
+        >>> from turing.circuits import Circuit
         >>> majority = Circuit.of_table("00010111")
         >>> majority, majority.evaluate("110")
         (<Circuit: 3 inputs, 5 gates, 1 output>, {'out': 1})
@@ -153,6 +159,7 @@ class Circuit:
         Inputs and outputs have the names of its places.
 
         >>> from turing.adders import FullAdder
+        >>> from turing.circuits import Circuit
         >>> Circuit.of_network(FullAdder(3, 0, 1, 2)).evaluate("101")
         {'x[0]': 0, 'x[1]': 0, 'x[2]': 1}
 
@@ -206,7 +213,7 @@ class Circuit:
         return bits
 
     def values(self, word: Iterable[Any] | Mapping[str, int]) -> list[int]:
-        """The value of every wire, inputs first: what the tokens have to be.
+        """The value of every wire, inputs first: what the tokens of :class:`~turing.circuits.GateByGate` must be.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -229,8 +236,10 @@ class Circuit:
 
 
 class Builder:
-    """Adds gates one by one. A gate that is there already is used again, and one with a constant output is left out.
+    """Adds gates one by one, and names a wire by its number. A gate that is there already is used again. One with a
+    constant output is left out: its wire is ZERO or ONE, which never change.
 
+    >>> from turing.circuits.circuit import ONE, Builder
     >>> build = Builder(["a", "b"])
     >>> build.gate("AND", 0, 1), build.gate("AND", 1, 0), build.gate("OR", 0, ONE) == ONE
     (2, 2, True)

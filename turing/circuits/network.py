@@ -30,6 +30,10 @@ VOCABULARY = ("0", "1")
 class GateByGate(Construction):
     """The transformer of Li, Liu, Zhou and Ma for a circuit: after a token for each input it adds one for each gate.
 
+    It has no ``run``: :meth:`evaluate` gives the outputs for a word, and ``net.circuit.evaluate(word)`` those that it
+    should give. ``kappa`` is the factor on attention scores before the softmax; a value too small for the number type
+    is refused.
+
     A column is a token and its row of the table of positions, the one part that depends on the circuit. The row has the
     token's own number in binary, and for the gate that comes next its kind and the numbers of its two inputs.
 
@@ -37,6 +41,7 @@ class GateByGate(Construction):
     the gate. What that layer adds is the vector ``gate``; the unembedding reads its slice ``out``, which nothing else
     writes.
 
+    >>> from turing.circuits import Circuit, GateByGate
     >>> half = Circuit("a b", {"sum": ("XOR", "a", "b"), "carry": ("AND", "a", "b")})
     >>> net = GateByGate(half)
     >>> net.tokens(["11", "01"]).tolist(), net.evaluate("11")
@@ -147,7 +152,8 @@ class GateByGate(Construction):
 
     @torch.no_grad()
     def tokens(self, words: Sequence[Any]) -> Tensor:
-        """All tokens, the inputs of each word and what the network adds to them. Shape: ``(words, tokens)``.
+        """All tokens, the inputs of each word and what the network adds to them. Shape: ``(words, tokens)``. Those of a
+        word should be ``net.circuit.values(word)``.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -174,7 +180,7 @@ class GateByGate(Construction):
         return {name: tokens[wire] for name, wire in self.circuit.outputs.items()}
 
     def vectors_of(self, values: Sequence[int], wire: Wire) -> dict[str, dict[str, int]]:
-        """By module, what its vector has to be when the token of a wire is computed, from the values of all wires.
+        """By module, what its vector must be when the token of a wire is computed, from the values of all wires.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -228,17 +234,18 @@ class GateByGate(Construction):
 
 @register
 class Li24(GateByGate):
-    """The transformer of Li, Liu, Zhou and Ma for a machine: the tableau of T steps on some cells, gate by gate.
+    """The transformer of Li, Liu, Zhou and Ma for a Turing machine: its :class:`Tableau`, gate by gate. A pass writes a
+    token, and a step of the machine takes a token for each of its gates. The options:
 
-    - ``T``: the maximum number of steps of a run
-    - ``cells``: how many there are; by default all that the tape head can reach in T steps
-    - ``left``: how many of them are left of the word, 1 unless given
-    - ``kappa``: that of :class:`turing.attention.Attention`
-
-    A pass writes a token, and a step of the machine takes a token for each of its gates. A run raises an OverflowError
-    at the step at which the head leaves the cells.
+    - ``T``: the maximum number of steps of a run, 16 unless given
+    - ``cells``: how many cells there are. By default they are 2T + 1, all that the tape head can reach in T steps;
+      fewer make the network smaller, and a run raises an OverflowError where the head leaves them.
+    - ``left``: how many of the cells are left of the word. It is 1 if you give ``cells``, and T if you do not.
+    - ``kappa``: the factor on attention scores before the softmax. At 9999, the default, attention is hard; ``run``
+      refuses a value too small for its number type.
 
     >>> import turing
+    >>> from turing.circuits import Li24
     >>> net = Li24(turing.zoo["balanced_parentheses"], T=9, cells=6)
     >>> run = net.run("B()E")
     >>> run.state, run.steps, run.micro_steps, net.layout.width

@@ -18,16 +18,17 @@ Content = dict[str, Wire]  # of a cell: for each symbol, or each state that the 
 
 
 class Tableau(Circuit):
-    """T steps of a machine on some cells, ``left`` of them left of the word, as a circuit of O(T · cells) gates.
+    """T steps of a Turing machine on some cells, ``left`` of them left of the word, as a circuit of O(T · cells) gates.
 
     Its inputs are the word, cell by cell in binary. A wire is 1 if, after some step, a cell has a certain symbol, or
     the tape head in a certain state: ``heads[t]`` and ``symbols[t]`` have these wires after step t by cell, and the
-    gates of step t end before gate ``ends[t]``. What is the same for all words takes no gate.
+    gates of step t end before gate ``ends[t]``. Wires that are the same for all words are left out.
 
-    A halting state stays; where no rule applies, the tape head vanishes. One that leaves the cells is seen on the cell
-    next to them.
+    In a halting state the head stays as it is, and where no rule applies it vanishes. ``heads`` has one extra cell at
+    each end, where a head that has left the cells is seen.
 
     >>> import turing
+    >>> from turing.circuits import Tableau
     >>> tableau = Tableau(turing.zoo["balanced_parentheses"], T=9, cells=6)
     >>> tableau.inputs[:3], len(tableau.gates), tableau.ends[:4]
     (('0[0]', '0[1]', '0[2]'), 327, [0, 45, 51, 70])
@@ -126,7 +127,7 @@ class Tableau(Circuit):
         return f"g{wire}"
 
     def word(self, word: Iterable[str]) -> list[int]:
-        """The inputs for a word: the number of each symbol in binary, lowest bit first.
+        """The inputs for a word, a list of 0 and 1: the number of each symbol in binary, lowest bit first.
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

@@ -31,12 +31,16 @@ MAX_STEPS = 1_000  # for which a row is made long enough whatever the machine do
 
 @register
 class RowOfCells(Construction):
-    """A row of cells, each with its symbol, and with the state if the head is there: ``forward`` is two convolutions.
+    """The tape of a Turing machine as a row of cells, each with its symbol, and with the state if the head is there.
+    ``forward`` is one step, in two convolutions. The options:
 
-    The word stands in the middle of ``cells`` cells. The weights do not depend on their number. Where the head leaves
-    the row, a run raises :class:`turing.wcm.CapacityError`. ``arithmetic`` is a type of floats, or ``"exact"``.
+    - ``cells``: how many cells the row has, 100 unless given, with the word in the middle. The weights do not depend on
+      their number. Where the head leaves the row, a run raises :class:`~turing.wcm.CapacityError`.
+    - ``arithmetic``: ``"float32"``, the default, ``"float64"``, ``"bfloat16"`` or ``"exact"``. All numbers are small
+      integers, so the runs are the same.
 
     >>> import turing
+    >>> from turing.conv import RowOfCells
     >>> net = RowOfCells(turing.zoo["balanced_parentheses"])
     >>> run = net.run("B()E")
     >>> run.state, run.steps, run.micro_steps, [list(part.weight.shape) for part in net.pipeline.values()]

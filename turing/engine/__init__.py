@@ -1,5 +1,4 @@
-"""Engines that run a transformer fast, and exactly: an index in place of attention, and machine code made of the
-weights.
+"""Engines run a compiled network fast: by an index in place of attention, or by machine code made of the weights.
 
 Chapter: :doc:`How fast </book/how-fast>`.
 """
@@ -35,7 +34,14 @@ ENGINES |= {"indexed": IndexedEngine(), "native": NativeEngine()}
 
 
 def measured() -> dict:
-    """A dictionary of what ``make bench`` measured last: the machine, the date and the numbers.
+    """What ``make bench`` measured last, a dictionary: the computer, the date, and the numbers.
+
+    Under ``"rates"`` are steps a second of BB(5), by ``wcm21`` and by the plain interpreter.
+
+    >>> from turing.engine import measured
+    >>> rates = measured()["rates"]
+    >>> rates["native"] > 100 * rates["indexed"]
+    True
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

@@ -276,6 +276,7 @@ class BitProgram:
 
     >>> import turing
     >>> from turing.engine import check_heads
+    >>> from turing.engine.bits import BitProgram
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> program = BitProgram(check_heads(net), net.layout)
     >>> [layer.name for _, layers in program.before for layer in layers]

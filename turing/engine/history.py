@@ -149,7 +149,8 @@ LAST_VISIT: dict[str, type[_LastVisit]] = {Perez21.construction: _ByAverage, Mer
 
 
 class History:
-    """A run with an index in place of the heads that look at all columns: a pass costs the same whenever it comes.
+    """A run of ``perez21`` or ``merrill24`` with an index in place of the heads that look at all columns: a pass costs
+    the same whenever it comes.
 
     It takes networks in exact arithmetic that find cells by averages or by directions, and raises
     :class:`turing.engine.Refusal` unless their weights and vectors are those for which that is proved. What is asked

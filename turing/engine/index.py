@@ -26,7 +26,10 @@ VERIFY = 'Take engine="torch"; turing.verify finds the step and the layer where 
 
 
 class Refusal(ArithmeticError):
-    """An index cannot answer for the heads of this network, and the message says why.
+    """An engine cannot give the numbers that plain PyTorch gives, and the message says why and what to do.
+
+    Among the reasons are a changed weight of an attention head, a hook in the network, ``average="literal"``, and a
+    number type in which the engine is not exact.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -40,7 +43,8 @@ class Around(NamedTuple):
 
 
 def check_heads(network: WCM21) -> Around:
-    """The modules before the attention heads and those after. Raises unless an index can answer for the heads.
+    """The modules before the attention heads and those after. Raises a :class:`Refusal` unless an index can answer for
+    the heads.
 
     Each head compares bits, and fetches a part of the column that matches: a match scores ½ more than the null key, and
     the null key ½ more than any other column. So a look-up in an index gives exactly what the average over all columns

@@ -25,7 +25,7 @@ SLICES = ("pos1", "pos2", "pos3", "scr3", "scr1", "scr2", "sym2")
 
 
 class Indexed:
-    """A run in PyTorch, step by step as :meth:`columns` or :meth:`vectors` are asked for.
+    """A run of ``wcm21`` in PyTorch, step by step as :meth:`columns` or :meth:`vectors` are asked for.
 
     What a head would find among all columns is kept for each cell: the number of its last visit, and what was
     written then. Cells are known by their position bits, as they come out of the layers.
@@ -60,7 +60,7 @@ class Indexed:
                 self.visits[key] = (last >> size & 1).astype(dtype), wrote.astype(dtype)
 
     def standing(self, reader: Reader, step: int) -> Standing:
-        """The :class:`Standing` of the run and its reader."""
+        """The :class:`Standing` of the run and of the :class:`~turing.runs.Reader` that follows it."""
         symbols, blank, cells = self.network.machine.symbols, self.network.machine.blank, reader.notes["cells"]
         powers = 2 ** self.bits.astype(object)
         visits = {int((np.frombuffer(key, self.beta.dtype) != 0) @ powers): visit for key, visit in self.visits.items()}

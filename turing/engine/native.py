@@ -50,11 +50,13 @@ LIMIT, HALTED, JAMMED = range(3)
 
 
 class Program:
-    """A network, and the machine code of its step. ``why_slow`` says why there is none, or is empty.
+    """A network of ``wcm21``, and the machine code of its step. ``why_slow`` says why there is none, or is empty.
 
     With ``generate=False`` no code is made, and the index alone makes the runs.
 
+    >>> import torch
     >>> import turing
+    >>> from turing.engine import Program
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> Program(net).why_slow
     ''
@@ -99,7 +101,7 @@ class Program:
 
 
 class Native:
-    """A run: where it stands, and :meth:`advance`.
+    """A run of ``wcm21`` in machine code: where it stands, and :meth:`advance`.
 
     A ``guarded`` run is read as it goes, and stops where the machine does; any other goes on, whatever numbers come. If
     the code cannot make a step, the index makes it, and all those after it.

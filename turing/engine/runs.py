@@ -40,8 +40,8 @@ PAUSE = 60  # seconds between checkpoints
 
 
 class IndexedEngine:
-    """``engine="indexed"``: plain evaluation with an index in place of the heads: :class:`turing.engine.Indexed` for
-    WCM21, and :class:`turing.engine.History` for networks in exact arithmetic that find cells by numbers.
+    """``engine="indexed"``: plain evaluation with an index in place of the heads, by :class:`Indexed` for ``wcm21``,
+    and by :class:`History` for ``perez21`` and ``merrill24`` in exact arithmetic.
 
     The methods take and return what those of :class:`turing.construction.Engine` do.
 
@@ -66,11 +66,9 @@ class IndexedEngine:
     ) -> Run:
         """Run a network on a word. Ctrl-C ends the run, and what was done so far is returned, as ``"interrupted"``.
 
-        ``check`` also scans all columns, as plain attention does, and raises where a number differs. ``progress`` shows
-        a bar; by default a long run on a terminal has one. Two options are for ``wcm21`` alone. ``checkpoint`` is a
-        file that is written at once, every minute, and at the end; if it exists, the run goes on from it, whichever
-        engine wrote it. With ``cells``, a run stops, as at a limit, soon after its tape has grown to more cells than
-        that.
+        ``check`` compares every vector with that of plain attention, and raises where a number differs. ``progress``
+        shows a bar; by default a long run on a terminal has one. ``checkpoint`` is a file from which a run of ``wcm21``
+        goes on, and with ``cells`` one stops when its tape has grown to more cells: see :doc:`/book/library-engines`.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """
@@ -233,8 +231,8 @@ class IndexedEngine:
 
 
 class NativeEngine(IndexedEngine):
-    """``engine="native"``: machine code made of the weights, with an index in place of the heads; for stacks,
-    :class:`turing.engine.Stacks`.
+    """``engine="native"``: machine code made of the weights of ``wcm21``, with an index in place of the heads
+    (:class:`Native`); and for ``ss95`` and ``ss95-realtime`` in exact arithmetic, :class:`Stacks`.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -252,7 +250,8 @@ class NativeEngine(IndexedEngine):
     def run_batch(
         self, network: Any, words: Sequence[Sequence[str]], max_steps: int | None = None, threads: int | None = None
     ) -> list[Run]:
-        """Run a network on many words; WCM21 runs on many at once.
+        """Run a network on many words, as :func:`turing.engine.run_batch` does; one of stacks, one word after the
+        other.
 
         Chapter: :doc:`How fast </book/how-fast>`.
         """
@@ -268,14 +267,24 @@ def run_batch(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> list[Run]:
-    """Make many runs at once, of one network on many words or of one for each word; return their list.
+    """Make many runs of ``wcm21`` at once in machine code; return a list with the :class:`~turing.machine.Run` of each
+    word, in their order.
+
+    - ``networks``: one network for all words, or a list with one for each word
+    - ``words``, and ``max_steps`` of each run, the network's ``T`` unless given
+    - ``threads``: how many share the work, as many as there are processors unless given
+    - ``executor``: a ``ProcessPoolExecutor`` or another executor of ``concurrent.futures``, if each run should be made
+      by itself, in other processes or on other computers, and not side by side in threads
 
     Networks of equal shape, such as those of machines with equally many states and symbols, run side by side in the
-    bits of machine words. When one run ends, the next takes its place. They share ``threads`` threads, as many as there
-    are processors if none are given. An ``executor`` of ``concurrent.futures`` gets one run at a time instead; it may
-    use processes, or other computers.
+    bits of machine words. When one run ends, the next takes its place. Ctrl-C ends all runs, and what was done so far
+    is returned.
 
-    Ctrl-C ends all runs, and what was done so far is returned.
+    >>> import turing
+    >>> from turing.engine import run_batch
+    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100, adder="lookahead")
+    >>> [run.state for run in run_batch(net, ["B()E", "B)(E"])]
+    ['T', 'F']
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

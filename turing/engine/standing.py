@@ -23,10 +23,12 @@ __all__ = ["Standing"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a run stands.
+    """Where a run of ``wcm21`` stands: the number of its ``step``, the cell of the ``head``, the newest ``column``, and
+    what the ``first`` step wrote.
 
-    For each known position there are the number of the last visit or -1, what that visit wrote, and what the report has
-    there: the cell and the number of its symbol. ``first`` is what the first step wrote.
+    The other fields have a row for each position that is known: ``positions`` has its bits as a number, ``last`` the
+    number of the last visit or −1, ``wrote`` what that visit wrote, ``cells`` the cell of the tape that it stands for,
+    and ``marks`` the number of the symbol on this cell.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

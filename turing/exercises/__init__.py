@@ -1,9 +1,4 @@
-"""The checker of the exercises: it shows the first thing that is wrong, and never raises an error.
-
-Each chapter's exercises are a module here, with a dictionary ``EXERCISES`` from the name of an exercise to its judge. A
-judge is called with what the reader's function returned. It raises :class:`Wrong` at the first failure; otherwise it
-returns a description of the inputs on which the answer is right.
-"""
+"""The checker of the exercises: it shows the first thing that is wrong, and never raises an error."""
 
 from __future__ import annotations
 
@@ -41,24 +36,36 @@ WIDTH = 66  # of a printed line, so that it fits into a solution on the page
 
 
 class Wrong(Exception):
-    """The first failure of an answer, in words for the reader.
+    """Raised by a judge at the first failure of an answer; the message is for the reader.
 
     Chapter: :doc:`/book/machines`.
     """
 
 
 def exercises(chapter: str) -> dict[str, Callable[[object], str]]:
-    """The judges of a chapter's exercises, a dictionary by the name of the exercise.
+    """The judges of a chapter's exercises: a dictionary by the name of the exercise.
+
+    ``chapter`` is the name of the chapter's page. A judge is called with what the reader's function returned. It raises
+    :class:`Wrong` at the first failure; otherwise it returns a description of the inputs on which the answer is right.
+
+    >>> from turing.exercises import exercises
+    >>> list(exercises("machines"))
+    ['even_ones', 'decrement', 'as_then_bs', 'hold_a_beaver']
 
     Chapter: :doc:`/book/machines`.
     """
+    if chapter not in tuple(CHAPTERS):  # a list has no hash
+        raise ValueError(f"A chapter is one of {', '.join(CHAPTERS)}, and {chapter!r} was given.")
+    if chapter not in CHAPTERS:
+        raise ValueError(f"A chapter with exercises is one of {', '.join(CHAPTERS)}, and {chapter!r} was given.")
     return import_module(CHAPTERS[chapter]).EXERCISES  # not at the top: a judge may need torch
 
 
 def check(answer: Callable[[], object]) -> None:
-    """Check the answer to the exercise that the function ``answer`` is named after, and print the result.
+    """Check the answer to an exercise, and print the result.
 
-    >>> import turing
+    ``answer`` is a function without arguments that has the name of the exercise and returns the answer.
+
     >>> def even_ones():
     ...     delta = {("A", "_"): ("T", "_", 0)}
     ...     return turing.TuringMachine(delta, "A", {"T", "F"}, "_", alphabet="01")
@@ -77,7 +84,7 @@ def check(answer: Callable[[], object]) -> None:
 
 
 def first_failure(answer: Callable[[], object]) -> str | None:
-    """The first failure that ``check`` would print, or None if the answer is right.
+    """The first failure that :func:`check` would print, as a text, or None if the answer is right.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -1,4 +1,5 @@
-"""The transformer of Merrill and Sabharwal (2024): layer norm turns a cell's number into an address.
+"""The transformer of Merrill and Sabharwal (2024). Layer norm turns a cell's number into an address, and the weights
+serve runs of any length.
 
 Chapter: :doc:`/book/layer-norm`.
 """

@@ -35,18 +35,20 @@ NORMED = ("phi1", "phi2", "psi")
 
 @register
 class Merrill24(Construction):
-    """The transformer of Merrill and Sabharwal for a machine: ``forward`` is one step of it.
+    """The transformer of Merrill and Sabharwal for a Turing machine: ``forward`` is one step of it.
 
     A column is what changed: the new state, the symbol that was written, and the move.
 
-    One attention head averages over all columns, and gives 1/i and c/i, with c the tape head's cell; a layer norm of
-    (c/i, 1/i, −c/i, −1/i) is the same for every i, and is the address by which the last write on cell c is found.
-    Another head sees the word, with blank cells at its ends.
+    One attention head averages over all columns, and gives 1/i and c/i, with i the number of the column and c the tape
+    head's cell. A layer norm of (c/i, 1/i, −c/i, −1/i) is the same for every i, and is the address by which the last
+    write on cell c is found. Another head sees the word, with blank cells at its ends. The one option:
 
-    Exact runs have no limit on steps; floats raise :class:`turing.precision.PrecisionError` before they fetch a wrong
-    step.
+    - ``arithmetic``: ``"exact"``, the default, is right for runs of any length. ``"float64"`` and ``"float32"`` are
+      faster in PyTorch, and a longer run raises :class:`~turing.precision.PrecisionError` before it fetches a wrong
+      column.
 
     >>> import turing
+    >>> from turing.merrill import Merrill24
     >>> net = Merrill24(turing.zoo["balanced_parentheses"])
     >>> run = net.run("B()E")
     >>> run.state, run.steps, run.micro_steps, net.layout.width

@@ -1,4 +1,5 @@
-"""The transformer of Pérez, Barceló and Marinković (2021): the tape head's cell is an average of moves.
+"""The transformer of Pérez, Barceló and Marinković (2021). The tape head's cell is an average of moves, and the weights
+serve runs of any length.
 
 Chapter: :doc:`/book/averages`.
 """

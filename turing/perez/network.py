@@ -28,14 +28,22 @@ ROUNDINGS = 2, 4  # in the query a division and a product; in the key a division
 
 @register
 class Perez21(Construction):
-    """The transformer of Pérez, Barceló and Marinković for a machine: ``forward`` is a step of its normal form.
+    """The transformer of Pérez, Barceló and Marinković for a Turing machine.
+
+    ``forward`` is one step not of the machine itself but of its :class:`NormalForm`, which first reads a word of n
+    symbols in 2n + 3 passes and then takes one pass for each step, and two for a stay. Of a run, ``steps`` counts the
+    steps of the machine itself, and ``micro_steps`` the passes.
 
     A column holds state, symbol and the last move. One attention head fetches the next symbol of the word, one averages
-    all moves, which gives the tape head's cell divided by the number of steps, and one fetches what was written there
-    last. The weights do not depend on the length of a run. ``arithmetic`` is ``"exact"``, ``"float64"`` or
-    ``"float32"``; floats raise :class:`turing.precision.PrecisionError` before they fetch a wrong step.
+    all moves, which gives the tape head's cell divided by the number of passes, and one fetches what was written there
+    last. The one option:
+
+    - ``arithmetic``: ``"exact"``, the default, is right for runs of any length. ``"float64"`` and ``"float32"`` are
+      faster in PyTorch, and a longer run raises :class:`~turing.precision.PrecisionError` before it fetches a wrong
+      column.
 
     >>> import turing
+    >>> from turing.perez import Perez21
     >>> net = Perez21(turing.zoo["balanced_parentheses"])
     >>> run = net.run("B()E")
     >>> run.state, run.steps, run.micro_steps, net.layout.width

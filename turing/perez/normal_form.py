@@ -20,9 +20,11 @@ class NormalForm:
 
     The word stands on the cells 1 to n, and everything else holds a mark, which the machine takes for its blank. It
     starts on cell 0, walks right to the mark after the word, walks back to cell 0, and starts the given machine on cell
-    1: 2n + 3 steps. A stay becomes a step to the right and one back.
+    1: 2n + 3 steps. A stay becomes a step to the right and one back. ``source`` is the given machine, and ``machine``
+    this one.
 
     >>> import turing
+    >>> from turing.perez import NormalForm
     >>> form = NormalForm(turing.zoo["balanced_parentheses"])
     >>> form.machine.run(form.word("B()E")).steps, form.source.run("B()E").steps, form.read_steps("B()E")
     (20, 9, 11)
@@ -58,7 +60,7 @@ class NormalForm:
         self.machine = TuringMachine(delta, self.enter, source.halting, self.mark)
 
     def word(self, word: Iterable[str]) -> list[str]:
-        """The word as this machine meets it, from cell 0 on."""
+        """The word as this machine meets it, a list of symbols from cell 0 on."""
         return [self.mark, *arguments.word(word)]
 
     def read_steps(self, word: Sequence[str]) -> int:
@@ -66,7 +68,7 @@ class NormalForm:
         return 2 * len(word) + 3
 
     def symbol(self, symbol: str) -> str:
-        """What a symbol of this machine is for the given one."""
+        """What a symbol of this machine is for the given one: the mark is its blank."""
         return self.source.blank if symbol == self.mark else symbol
 
 

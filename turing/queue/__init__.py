@@ -1,4 +1,5 @@
-"""The transformer of Li and Wang (2025): the window is the tape, a queue that goes round and round.
+"""The transformer of Li and Wang (2025). It sees a window of s tokens, one for each cell of the tape, and goes round
+and round in it.
 
 Chapter: :doc:`/book/queue`.
 """

@@ -55,13 +55,21 @@ class Oldest(Attention):
 
 @register
 class LiWang25(Construction):
-    """The transformer of Li and Wang for a machine: ``forward`` is the next token, from a window of the last s tokens.
+    """The transformer of Li and Wang for a Turing machine: ``forward`` is the next token, from a window of the last s.
 
     A token is a cell of the tape, and the oldest one is the cell under the head. A move to the right writes one token;
-    a move to the left and a stay go round once, in s tokens. Neither the weights nor their precision depend on s: a
-    window belongs to a run. ``kappa`` is that of :class:`turing.attention.Attention`.
+    a move to the left and a stay go round once, in s tokens. One option belongs to the network:
+
+    - ``kappa``: the factor on attention scores before the softmax. At 9999, the default, attention is hard; ``run``
+      refuses a value too small for its number type.
+
+    The window belongs to a run, ``net.run(word, window=80)``, since the weights do not depend on s:
+
+    - ``window``: the number s of cells. Unless given, it is n + 2 for a word of n symbols, and twice as large whenever
+      that is too small.
 
     >>> import turing
+    >>> from turing.queue import LiWang25
     >>> net = LiWang25(turing.zoo["balanced_parentheses"])
     >>> run = net.run("B()E")
     >>> run.state, run.steps, run.micro_steps, net.layout.width

@@ -16,6 +16,7 @@ class Token(NamedTuple):
     the token with ``mark`` has come round again. In a round to the left each symbol is ``held`` for one token, so that
     all cells move on by one; the marked token has no symbol then.
 
+    >>> from turing.queue import Token
     >>> str(Token("(", "R")), str(Token("*", "M", "left", held="(")), str(Token(None, "M", "left", True, "*"))
     ('(→R', '*←M (', '⊥←M *')
 
@@ -45,6 +46,7 @@ def step(machine: TuringMachine, newest: Token, oldest: Token) -> Token:
     """The token that follows: what the network should say, as a program.
 
     >>> import turing
+    >>> from turing.queue import Token, step
     >>> m = turing.zoo["balanced_parentheses"]
     >>> str(step(m, Token("(", "R"), Token(")", "I")))
     '⊥←M *'
@@ -71,6 +73,7 @@ def vocabulary(machine: TuringMachine) -> list[Token]:
     """Every token that a run can meet: of the word, of the rules, and of the rounds. The first one is ∅, for a jam.
 
     >>> import turing
+    >>> from turing.queue import vocabulary
     >>> len(vocabulary(turing.zoo["balanced_parentheses"]))
     89
 

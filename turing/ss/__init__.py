@@ -1,4 +1,5 @@
-"""The recurrent network of Siegelmann and Sontag (1992, 1995), section 6 of the paper.
+"""The recurrent network of Siegelmann and Sontag (1992, 1995), section 6 of the paper: the tape is two stacks, one for
+each side of the head, and a stack is one number.
 
 Chapter: :doc:`/book/ss95`.
 """

@@ -45,6 +45,7 @@ MAX_EXACT = 2.0**53  # up to here float64 adds integers exactly
 class Case(NamedTuple):
     """A stack of which the first symbols are known: nothing comes after them if it ``ends``, and anything otherwise.
 
+    >>> from turing.ss.invariant import Case
     >>> Case((1,), False).number(4, (1, 3))  # 3/4 + r/4
     (Fraction(3, 4), Fraction(1, 4))
 
@@ -71,6 +72,7 @@ class Case(NamedTuple):
 def cases(depth: int) -> list[Case]:
     """All stacks, told apart by that many symbols: 3 cases for one symbol, 7 for two.
 
+    >>> from turing.ss.invariant import cases
     >>> [str(case) for case in cases(2)]
     ['–', '0', '1', '00…', '01…', '10…', '11…']
 
@@ -348,6 +350,8 @@ def macro_steps(two: TwoStacks) -> int:
     There are no other cases, as the rules see only the tops.
 
     >>> import turing
+    >>> from turing.ss.invariant import macro_steps
+    >>> from turing.stack_machine import TwoStacks
     >>> macro_steps(TwoStacks(turing.zoo["bb2"]))
     54
 

@@ -29,8 +29,9 @@ Vectors = dict[str, Any]  # by layer: tensors, lists of floats, or exact vectors
 
 
 class StackReading(NamedTuple):
-    """What a step has done: the state it leads to, the operation on each stack, and what its detectors take for the
-    tops, before the step in version 4 and after it in version 1. There is no state where no rule applied.
+    """What a step has done: the state that it leads to, the operation on each stack (``"push0"``, ``"push1"``,
+    ``"pop"`` or ``"noop"``), and the symbols on top, before the step in version 4 and after it in version 1. ``state``
+    is None where no rule applied, and a top is None where the stack is empty.
 
     Chapter: :doc:`/book/ss95`.
     """
@@ -41,15 +42,20 @@ class StackReading(NamedTuple):
 
 
 class StackNetwork(nn.Module):
-    """The network of Siegelmann and Sontag for a machine with p binary stacks. The options:
+    """The network of Siegelmann and Sontag for a :class:`~turing.stack_machine.StackMachine` with p stacks. The
+    options:
 
-    - ``version``: 4 has the layers F4, F3, F2 and F1, and 1 has a single one
-    - ``base`` and ``digits``: 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1, unless
-      given
-    - ``arithmetic``: ``"exact"``, ``"float32"`` or ``"float64"``
-    - ``weights``: ``"closed"``, or ``"least squares"`` as in the paper
-    - ``inputs``: rules that a 1 in the slice ``x`` sets off, by its label, whatever the state is
+    - ``version``: 4, the default, has the layers F4, F3, F2 and F1, and 1 has a single one
+    - ``base`` and ``digits``: how a stack is written as a number (:class:`turing.cantor.Cantor`). Unless you give both,
+      they are 4 and (1, 3) for version 4, and 10p² and (10p² − 1 − 4p, 10p² − 1) for version 1.
+    - ``arithmetic``: ``"exact"``, the default, ``"float32"`` or ``"float64"``
+    - ``weights``: ``"closed"``, the default, from formulas, or ``"least squares"``, the same numbers, solved as in the
+      paper
+    - ``inputs``: rules that are applied from outside, where the machine has none. They map a label to ``(next state,
+      operation on stack 0, …)``, with operations such as ``("push", "1")``, ``("pop", None)`` and ``("noop", None)``.
+      The column gets a slice ``x`` with a place for each label, and a rule is applied where you put a 1 there.
 
+    >>> from turing.ss import StackNetwork
     >>> from turing.stack_machine import balanced
     >>> net = StackNetwork(balanced(), arithmetic="float32")
     >>> net.run("(())").state, [layer.weight.shape[0] for layer in net.layers.values()]
@@ -107,12 +113,12 @@ class StackNetwork(nn.Module):
         return [((label,), rule) for label, rule in self.inputs.items()]
 
     def tolerance_after(self, steps: int, deepest: int | Any) -> Fraction:
-        """By how much the number of a stack may be off after ``steps`` steps with stacks at most ``deepest`` deep: by
-        0, unless floats round in this base.
+        """By how much the number of a stack may differ from the exact one, after that many ``steps`` of a run in which
+        no stack held more than ``deepest`` symbols. It is 0 in exact arithmetic, and in a base that is a power of two.
 
-        In floats of P bits a step adds up to three errors of ``2**-P``, two from a push and one from a pop. Each pop
-        multiplies the error by the base, and at most ``deepest`` + 2 pops follow one another: all symbols, and two more
-        on what is left.
+        In any other base floats of P bits round, in each step at most three times, by at most ``2**-P``: twice in a
+        push and once in a pop. Each pop multiplies the error by the base, and at most ``deepest`` + 2 pops follow one
+        another: all symbols, and two more on what is left.
 
         Chapter: :doc:`/book/real-time`.
         """
@@ -143,7 +149,8 @@ class StackNetwork(nn.Module):
             layer.forget()
 
     def initial(self, *stacks: Iterable[str], state: str | None = None) -> list[float] | Exact:
-        """The first column, as floats or as an exact vector: the state, and the stacks as numbers.
+        """The first column, as floats or as an exact vector: the state, and each stack as a number. ``state`` is that
+        of the machine unless given.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -212,7 +219,7 @@ class StackNetwork(nn.Module):
         return x.reduced(self.code.base) if isinstance(x, Exact) else x
 
     def read(self, vectors: Vectors) -> StackReading:
-        """What a step has done, as its own detectors say: the new state, the operations and the tops.
+        """The :class:`~turing.ss.network.StackReading` of a step, as the detectors in its own vectors say.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -244,7 +251,7 @@ class StackNetwork(nn.Module):
         return f'{self.arithmetic} has lost digits, or weights were changed. Use arithmetic="exact".'
 
     def stacks(self, column: Any) -> tuple[Number, ...]:
-        """The stacks of a column as numbers.
+        """The numbers that a column holds, one for each stack.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -253,7 +260,8 @@ class StackNetwork(nn.Module):
         return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
 
     def follow(self, *stacks: Iterable[str], state: str | None = None) -> Iterator[tuple[Vectors, StackReading]]:
-        """Yield the vectors and the reading of each step from these stacks on, under a :class:`Guard`.
+        """Yield for each step from these stacks on its vectors and its :class:`~turing.ss.network.StackReading`, under
+        a :class:`Guard`.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -317,10 +325,11 @@ class StackNetwork(nn.Module):
     def expected(
         self, configurations: Iterable[StackConfiguration | None], machine: StackMachine | None = None
     ) -> Iterator[dict[str, dict[str, Fraction | int]]]:
-        """What the vectors of each step have to be, from the configurations of a machine's own run and without weights.
+        """Yield for each step what its vectors must be, a dictionary by layer of the places that are not 0, from the
+        configurations of the machine's own run, as :meth:`turing.stack_machine.StackMachine.trace` yields them.
 
-        The machine is the one that the network was built for, unless given. None after the last configuration asks for
-        the vectors of one more step, at which the machine jams.
+        Give ``machine`` if it is not the one that the network was built for. A None after the last configuration asks
+        for the vectors of one more step, at which the machine jams.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -339,10 +348,10 @@ class StackNetwork(nn.Module):
 
 
 class Guard:
-    """Repeats on stacks of symbols what a run reads off its own vectors, and raises before the first wrong answer.
+    """Follows a run with stacks of symbols beside the numbers, and raises an error before the first wrong answer.
 
     It refuses a step that makes a stack deeper than the arithmetic can hold, that misreads the top of a stack, or that
-    finds no rule where the machine has one. ``step`` is the number that errors name.
+    finds no rule where the machine has one. ``step`` is the number that errors name. Every run has a guard of its own.
 
     Chapter: :doc:`/book/ss95`.
     """

@@ -15,6 +15,8 @@ __all__ = ["Description", "Simulator"]
 class Description:
     """A stack machine, given by its transition function and its terminal states; by default, balanced parentheses.
 
+    All four are those of :class:`turing.stack_machine.StackMachine`.
+
     Chapter: :doc:`/book/ss95`.
     """
 
@@ -41,6 +43,7 @@ class Simulator(StackNetwork):
     """The network of a described stack machine, as in the paper's listing and with its arithmetic, which prints what it
     does.
 
+    >>> from turing.ss import Description, Simulator
     >>> Simulator(Description(), version=4).simulate("()", T=12)
     I  () | –
     R  ) | (

@@ -24,9 +24,18 @@ __all__ = ["SS95", "SS95RealTime"]
 class SS95(Construction):
     """The network of Siegelmann and Sontag for a Turing machine, with four layers for each micro-step.
 
-    ``arithmetic``, ``base``, ``digits`` and ``weights`` are those of :class:`turing.ss.StackNetwork`.
+    A symbol is k bits: 1 for two symbols, 3 for five to eight. A step of the machine takes k **micro-steps**, each of
+    which pushes a bit on one stack and pops one off the other; a stay takes one. The options:
+
+    - ``arithmetic``: ``"exact"``, the default, holds stacks of any depth. ``"float32"`` holds 12 bits and ``"float64"``
+      26, and a deeper stack raises :class:`~turing.cantor.DepthError`.
+    - ``base`` and ``digits``: how a stack is written as a number (:class:`turing.cantor.Cantor`), 4 and (1, 3) unless
+      you give both. A larger base leaves floats room for fewer bits.
+    - ``weights``: ``"closed"``, the default, takes them from formulas. ``"least squares"`` solves for them numerically,
+      as in the paper; the numbers are the same, and it takes longer.
 
     >>> import turing
+    >>> from turing.ss import SS95
     >>> net = SS95(turing.zoo["bb4"])
     >>> run = net.run()
     >>> run.steps, run.micro_steps, len(run.tape)
@@ -227,7 +236,15 @@ def _passes(
 class SS95RealTime(SS95):
     """The network of Siegelmann and Sontag for a Turing machine, with one layer for each micro-step.
 
+    Take it where a micro-step has to be a single layer; it has more weights than :class:`SS95`, whose options it has:
+
+    - ``arithmetic``: ``"exact"``, the default, for stacks of any depth, ``"float32"`` for 6 bits, or ``"float64"`` for
+      13
+    - ``base`` and ``digits``: 16 and (11, 15) unless you give both
+    - ``weights``: ``"closed"``, the default, or ``"least squares"``
+
     >>> import turing
+    >>> from turing.ss import SS95RealTime
     >>> SS95RealTime(turing.zoo["bb4"]).run().steps
     107
 

@@ -1,4 +1,6 @@
-"""The transformer of Wei, Chen and Ma (2021), section 5 of the paper: any Turing machine as weights.
+"""The transformer of Wei, Chen and Ma (2021), section 5 of the paper.
+
+Each step of the machine adds a column, and attention finds the last visit to a cell by the bits of its position.
 
 Chapter: :doc:`/book/wcm21`.
 """

@@ -1,6 +1,6 @@
-"""The WCM21 step with three ReLU layers: neighbouring linear maps become one map, and all carries come at once.
+"""The step of ``adder="lookahead"``: neighbouring linear maps become one map, and all carries come at once.
 
-The heads are those of ``turing/wcm/pipeline.py``.
+The attention heads are the same as with ``adder="ripple"``.
 
 Chapter: :doc:`How fast </book/how-fast>`.
 """
@@ -146,7 +146,7 @@ def numbers(machine: TuringMachine, layout: Layout) -> int:
 
 
 def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
-    """The modules before the heads, by name.
+    """A dictionary of the modules before the heads, by name.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -157,7 +157,7 @@ def pre_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module
 
 
 def post_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Module]:
-    """The modules after the heads, by name.
+    """A dictionary of the modules after the heads, by name.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -168,7 +168,7 @@ def post_attention(machine: TuringMachine, layout: Layout) -> dict[str, nn.Modul
 def specification(
     machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
 ) -> Iterator[dict[str, set[str]]]:
-    """What :func:`turing.wcm.specification` says about each step, for the modules of this file.
+    """What :func:`turing.wcm.specification` says about each step, for the modules of ``adder="lookahead"``.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """

@@ -29,7 +29,10 @@ UNCLEAR = 0.25  # how far from 0 and 1 a number may be that is read as one of th
 
 
 class CapacityError(OverflowError):
-    """Two cells of the tape have the same position bits: from this step on the network may be wrong.
+    """A run needs more cells than the network can tell apart or hold, and from this step on it could be wrong.
+
+    In ``wcm21`` two cells have the same position bits: compile with more ``bits``. In ``conv`` the head leaves the row:
+    compile with more ``cells``. In ``liwang25`` a ``window`` that you have given is full: give a wider one, or none.
 
     Chapter: :doc:`/book/wcm21`.
     """
@@ -37,19 +40,26 @@ class CapacityError(OverflowError):
 
 @register
 class WCM21(Construction):
-    """The transformer of Wei, Chen and Ma for a machine: ``forward`` is one step of it. The options:
+    """The transformer of Wei, Chen and Ma for a Turing machine: ``forward`` is one step of it. The options:
 
-    - ``T``: the maximum number of steps of a run
-    - ``bits``: the number L of position bits, ⌈log₂ T⌉ unless given; with a word of n cells, ``max(n, 1) + T <= 2**L``
-      is enough for T steps
-    - ``kappa`` and ``average``: those of :class:`turing.attention.Attention`
-    - ``adder``: ``"ripple"``, the paper's, or ``"lookahead"``, with three ReLU layers a step
-      (:mod:`turing.wcm.lookahead`)
-    - ``restoring``: whether restoring layers stand before the heads and after each column
-      (:mod:`turing.wcm.restoring`)
-    - ``feedback``: ``"analog"``, a column fed back as it is, or ``"token"``, read and encoded anew
+    - ``T``: the maximum number of steps of a run. It has no default.
+    - ``bits``: how many bits a position has, from ⌈log₂ T⌉, the default, to 64. They tell 2^bits cells apart; a run
+      that needs more raises :class:`~turing.wcm.CapacityError`. Then give one more than the default, which is enough
+      for every word of at most T cells.
+    - ``kappa``: the factor κ on attention scores before the softmax. At 9999, the default, attention is hard; ``run``
+      refuses a value too small for its number type. In float32, 208 is enough.
+    - ``average``: ``"ratio"``, the default, divides two sums, which is exact. ``"literal"`` is the softmax as the paper
+      writes it, which is rounded where several keys tie; take it only to study that.
+    - ``adder``: ``"ripple"``, the default, has the paper's layers, and ``"lookahead"`` three ReLU layers a step. The
+      columns and the runs are the same. Lookahead has about a tenth of the weights at T = 128, and is the better
+      choice unless you study the paper's layers.
+    - ``restoring``: True puts restoring layers before the heads and after each column, so that noise does not grow from
+      step to step. The default is False.
+    - ``feedback``: ``"analog"``, the default, feeds a column back as it is; ``"token"`` first rounds each of its places
+      to 0 or 1.
 
     >>> import turing
+    >>> from turing.wcm import WCM21
     >>> net = WCM21(turing.zoo["balanced_parentheses"], T=100)
     >>> net.layout.width, list(net.pipeline)[:3], net.run("B()E").state
     (59, ['transition', 'preprocess', 'adder0'], 'T')
@@ -133,7 +143,7 @@ class WCM21(Construction):
         return list(self.read_columns(state.x))
 
     def read_columns(self, columns: Tensor) -> list[Reading]:
-        """A :class:`~turing.runs.Reading` for each column, ``(batch, w)``.
+        """What columns ``(batch, w)`` say: for each a :class:`~turing.runs.Reading`, with its state and symbols.
 
         Chapter: :doc:`/book/wcm21`.
         """

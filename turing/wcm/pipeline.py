@@ -41,6 +41,7 @@ def claim(module: nn.Module) -> str:
     """The claim or lemma of Wei, Chen and Ma that a module stands for, or an empty text.
 
     >>> import turing
+    >>> from turing.wcm import claim
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8)
     >>> [claim(net.pipeline[name]) for name in ("visited", "transition", "project")]
     ['Claim C.4', 'Lemma C.1', '']

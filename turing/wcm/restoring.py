@@ -1,4 +1,5 @@
-"""What keeps bits bits: a restoring layer, before the heads and after a column, or reading and encoding anew.
+"""What keeps bits bits: with ``restoring=True`` a layer before the heads and after a column, and with
+``feedback="token"`` three modules that read a column and encode it anew.
 
 Both pull numbers that are nearly bits back to bits, so that errors of one step do not grow in the next one. Noise falls
 on their weights too.
@@ -28,6 +29,9 @@ class Restore(Circuit):
     What is below ¼ becomes 0, what is above ¾ becomes 1, and in between the line rises with slope 2. A place that is 0
     leaves both neurons silent, so it passes on no noise of theirs. Shapes: ``(…, w)`` to ``(…, w)``.
 
+    >>> import torch
+    >>> from turing.layout import Layout
+    >>> from turing.wcm.restoring import Restore
     >>> Restore(Layout(x=1))(torch.tensor([[-0.1], [0.2], [0.5], [0.9], [1.2]])).flatten().tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
 
@@ -75,7 +79,7 @@ class Encode(Readout):
 
 
 def before_heads(layout: Layout, restoring: bool) -> dict[str, nn.Module]:
-    """The module between the adder and the heads, by name: the heads compare bits, and compare clean ones.
+    """A dictionary of the module between the adder and the heads, which compare bits, and compare clean ones.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -83,7 +87,7 @@ def before_heads(layout: Layout, restoring: bool) -> dict[str, nn.Module]:
 
 
 def after_column(layout: Layout, restoring: bool, feedback: str) -> dict[str, nn.Module]:
-    """The modules between the last one of a step and the next column, by name.
+    """A dictionary of the modules between the last one of a step and the next column, by name.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

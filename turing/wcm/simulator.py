@@ -16,8 +16,10 @@ __all__ = ["Description", "Simulator"]
 class Description:
     """A machine, given by its transition function and its terminal states; by default, balanced parentheses.
 
-    The initial state is that of the first rule, and the blank is ``"E"`` if that is in the alphabet, unless given.
+    The function maps ``(state, symbol)`` to ``(next state, symbol to write, move)``, with a move of 1, −1 or 0. The
+    initial state is that of the first rule, and the blank is ``"E"`` if that is in the alphabet, unless given.
 
+    >>> from turing.wcm import Description
     >>> rules = {("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1), ("A", "E"): ("H", "E", -1)}
     >>> desc = Description(rules, {"H"})
     >>> desc.machine.initial, desc.machine.blank
@@ -60,6 +62,7 @@ class Description:
 class Simulator(WCM21):
     """The WCM21 transformer of a described machine, as in the paper's listing, which prints what it does.
 
+    >>> from turing.wcm import Description, Simulator
     >>> Simulator(Description(), T=100).simulate("B)E")
     I  [B])E
     R  B[)]E

@@ -12,9 +12,16 @@ __all__ = ["specification"]
 def specification(
     machine: TuringMachine, bits: int, word: Iterable[str], max_steps: int
 ) -> Iterator[dict[str, set[str]]]:
-    """Yield for each step a dictionary from modules to the names of the places that are 1; all others are 0.
+    """What every vector of a run must be, computed from the machine alone; :func:`turing.verify
+    <turing.verification.verify>` compares with this.
 
-    The step at which a machine jams is its last one, and leaves no state.
+    Yields for each step a dictionary from modules to the names of the places that are 1; all others are 0. A step at
+    which the machine jams is the last one, and leaves no state. ``bits`` is that of the network.
+
+    >>> import turing
+    >>> from turing.wcm import specification
+    >>> [sorted(step["transition"]) for step in specification(turing.zoo["bb2"], 3, "", max_steps=2)]
+    [['scr5[R]', 'st[B]', 'sym2[1]'], ['pos1[0]', 'pos2[0]', 'scr5[L]', 'st[A]', 'sym2[1]']]
 
     Chapter: :doc:`/book/wcm21`.
     """
