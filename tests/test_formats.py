@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import turing
+from book import ROOT
 from turing import TuringMachine
 from turing.formats import FORMATS, LIMIT, FormatError, UnknownFormat, dumps, fit, parse
 
@@ -705,3 +707,15 @@ def test_a_damaged_example_is_a_machine_or_a_format_error(name, data):
     for format in (None, *FORMATS):
         read, error = outcome(parse, text, format)
         assert error or isinstance(read, TuringMachine)
+
+
+def test_the_reference_shows_a_rule_in_every_format_as_it_is_written():
+    page = (ROOT / "book/library-machines.md").read_text(encoding="utf-8")
+    table = page.partition("| format | comes from |")[2].partition("\n\n")[0]
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (`[^|]+) \|", table, re.MULTILINE))
+    assert list(rows) == list(FORMATS)
+    bb2 = turing.zoo["bb2"]
+    for name, shown in rows.items():
+        written = " ".join(dumps(fit(bb2, name), name).split())
+        for piece in re.findall(r"`([^`]+)`", shown):
+            assert piece in written, name

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import turing
+from book import ROOT
 from paper import BALANCED
 from turing import TuringMachine, space_time, state_diagram
 from turing.pictures import Picture
@@ -334,3 +335,11 @@ def test_an_arc_leads_from_a_step_back_to_an_earlier_one_beside_the_cells():
 def test_a_wrong_argument_is_refused_with_what_was_expected(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_the_reference_shows_a_picture_as_it_is_drawn():
+    page = (ROOT / "book/library-machines.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^This is `(.+)`:$", page, re.MULTILINE)
+    (shown,) = re.findall(r"^<figure .+?</figure>$", page, re.MULTILINE | re.DOTALL)
+    assert code == 'turing.space_time(turing.zoo["balanced_parentheses"], "B()E")'
+    assert shown == space_time(turing.zoo["balanced_parentheses"], "B()E")._repr_html_()

@@ -1,6 +1,8 @@
 """The zoo: every sample is run, every machine goes through every format, and the algorithms are right."""
 
 import itertools
+import json
+import re
 from dataclasses import FrozenInstanceError
 from importlib import resources
 
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import turing
+from book import ROOT
 from paper import TABLE_2
 from turing.formats import FORMATS, FormatError, dumps, fit, parse
 from turing.machine import TuringMachine
@@ -92,6 +95,23 @@ def test_the_zoo_has_the_machines_of_its_folder():
     assert files == {f"{name}.yaml" for name in NAMES}
     assert len(zoo) == len(NAMES) == 21
     assert list(zoo) == list(NAMES)
+
+
+def test_the_reference_lists_every_machine_with_a_sample_and_its_steps():
+    page = (ROOT / "book/library-machines.md").read_text(encoding="utf-8")
+    table = page.partition("| name | what it does | a word | steps |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    rows = [[cell.strip(" `") for cell in row.strip("|").split(" | ")] for row in table]
+    assert [row[0] for row in rows] == list(NAMES)
+    for name, _, word, steps in rows:
+        pattern = re.escape(word).replace("…", ".+")  # the words of the universal machine are long
+        samples = zoo.entry(name).samples
+        sample = next(sample for sample in samples if re.fullmatch(pattern, spelled(sample.word)))
+        halts = sample.status == "halted"
+        assert steps == f"{sample.steps:,}" if halts else steps in ("never halts", "unknown"), name
+
+
+def spelled(word):
+    return (word or "empty") if isinstance(word, str) else json.dumps(word)
 
 
 def test_the_zoo_is_a_mapping_of_machines():

@@ -1,6 +1,6 @@
 """Binary addition from gates: half adder, full adder, ripple carry; and carry-lookahead in one ReLU layer.
 
-Section 4 of the paper, and a shorter construction. Numbers are little-endian: bit 0 is the least significant.
+All but carry-lookahead is section 4 of the paper. Numbers are little-endian: bit 0, the least significant, comes first.
 
 Chapter: :doc:`/book/adders`.
 """
@@ -28,10 +28,10 @@ __all__ = [
 
 
 class HalfAdder(Circuit):
-    """Three layers: place i becomes the sum, XOR of places i and j, and place j the carry, their AND; the rest is
-    unchanged.
+    """Adds two bits, those in places i and j: the sum, their XOR, goes to i, and the carry, their AND, to j.
 
-    Shapes: ``(…, d)`` to ``(…, d)``. The listing of section 4.1 of the paper.
+    Three layers on vectors of width d, which leave all other places unchanged: the listing of section 4.1. Shapes:
+    ``(…, d)`` to ``(…, d)``. Here 1 + 1 gives sum 0 in place 0 and carry 1 in place 2:
 
     >>> HalfAdder(3, 0, 2)(torch.tensor([1, 1, 1])).tolist()
     [0.0, 1.0, 1.0]
@@ -56,11 +56,11 @@ class HalfAdder(Circuit):
 
 
 class FullAdder(Circuit):
-    """Eight layers: the sum of places i and j and the carry in place k goes to place i, the new carry to k; j becomes
-    0.
+    """Adds three bits, those in places i and j and the carry in place k: the sum goes to i, the new carry to k, and j
+    becomes 0.
 
-    Shapes: ``(…, d)`` to ``(…, d)``. Two half adders, then NOR and NOT for the OR of their carries, of which at most
-    one is 1.
+    Eight layers on vectors of width d, which leave all other places unchanged: two half adders, then NOR and NOT for
+    the OR of their carries, of which at most one is 1. Shapes: ``(…, d)`` to ``(…, d)``.
 
     >>> FullAdder(3, 0, 1, 2)(torch.tensor([1, 0, 1])).tolist()
     [0.0, 0.0, 1.0]
@@ -80,10 +80,11 @@ class FullAdder(Circuit):
 
 
 class RippleCarryAdder(Circuit):
-    """Adds two numbers bit by bit: 8·bits layers on the vector ``layout``, which holds a, b and a carry.
+    """Adds two numbers bit by bit, each of so many ``bits``: a full adder for each bit, 8·bits layers.
 
-    The sum goes to ``a`` and the carry out of the last bit to ``carry``; ``b`` becomes 0.
-    Shapes: ``(…, 2·bits + 1)`` to the same.
+    The input is ``a``, then ``b``, then a carry of one bit; ``layout`` has the names. The sum goes to ``a`` and the
+    carry out of the last bit to ``carry``; ``b`` becomes 0. Shapes: ``(…, 2·bits + 1)`` to the same. Here 11 + 6 gives
+    1 and a carry, which is worth 16:
 
     >>> adder = RippleCarryAdder(4)
     >>> x = torch.cat([bits_of(11, 4), bits_of(6, 4), torch.tensor([0.])])
@@ -105,9 +106,9 @@ class RippleCarryAdder(Circuit):
 class MoveAdder(Circuit):
     """The position p after a move, by ripple carry: p + 1 if ``right`` is 1, p − 1 if ``left`` is, else p.
 
-    The addend is 0…01 for a step to the right and 1…11, which is −1 in two's complement, for a step to the left; at
-    most one of ``right`` and ``left`` is 1. Positions wrap modulo ``2**bits``. Shapes: ``(…, bits + 2)``, in the order
-    of ``layout``, to ``(…, bits)``.
+    The input is the bits of p, then ``right``, then ``left``, of which at most one is 1. Positions wrap modulo
+    ``2**bits``. The addend is 0…01 for a step to the right, and for a step to the left 1…11, which is −1 in two's
+    complement. Shapes: ``(…, bits + 2)`` to ``(…, bits)``.
 
     >>> left = torch.tensor([0., 1.])
     >>> number_of(MoveAdder(4)(torch.cat([bits_of(6, 4), left])))
@@ -134,14 +135,17 @@ class MoveAdder(Circuit):
 
 
 class LookaheadAdder(Circuit):
-    """Computes the same as :class:`MoveAdder` in one ReLU layer and a sum, whatever the number of bits.
+    """The position after a move, as :class:`MoveAdder` computes it, in one ReLU layer and a sum.
 
-    With z_k the sum of the bits below k, bit k changes if the carry ReLU(right + z_k − k) or the borrow ReLU(left −
-    z_k) into it is 1. Shapes: ``(…, bits + 2)``, in the order of ``layout``, to ``(…, bits)``.
+    There are two layers whatever the number of bits. The input is the bits of p, then ``right``, then ``left``.
+    Shapes: ``(…, bits + 2)`` to ``(…, bits)``.
 
     >>> right = torch.tensor([1., 0.])
     >>> number_of(LookaheadAdder(4)(torch.cat([bits_of(7, 4), right])))
     8
+
+    Bit k changes if a carry or a borrow comes into it. If zₖ is the sum of the bits below it, the carry is
+    ReLU(right + zₖ − k), and the borrow ReLU(left − zₖ).
 
     Chapter: :doc:`/book/adders`.
     """
@@ -168,7 +172,7 @@ class LookaheadAdder(Circuit):
 
 
 def bits_of(number: int, bits: int) -> Tensor:
-    """The number modulo ``2**bits`` as zeros and ones, least significant first; −1 is all ones. Shape: ``(bits,)``.
+    """The number modulo ``2**bits`` as a tensor of zeros and ones, least significant first; −1 is all ones.
 
     >>> bits_of(6, 4).tolist(), bits_of(-1, 4).tolist()
     ([0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0])
@@ -179,7 +183,7 @@ def bits_of(number: int, bits: int) -> Tensor:
 
 
 def number_of(bits: Tensor) -> int:
-    """The number that bits stand for, least significant first. Shape: ``(bits,)``.
+    """The number that a tensor of zeros and ones stands for, least significant first.
 
     >>> number_of(torch.tensor([0., 1., 1., 0.]))
     6

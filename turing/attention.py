@@ -1,7 +1,11 @@
-"""Attention with weights set by hand: look a value up by its address, exactly.
+"""Attention with weights set by hand: look a value up by its address, exactly (section 5.3 of the paper).
 
-Section 5.3 of the paper. A query is compared with every key, and the values of the keys that match best are averaged. A
-null key with a null value stands for "nothing matches".
+A query is compared with every key, and the values of the keys that match best are averaged. A null key with a null
+value stands for "nothing matches". The factor κ (``kappa``) on the scores, 9,999 in the paper and here, makes softmax
+hard: a key that scores ½ less than the best gets a weight of exactly 0.
+
+In shapes, m columns ask and k columns are looked at; a column has w numbers, of which n bits are compared and d numbers
+are fetched.
 
 Chapter: :doc:`/book/hard-attention`.
 """
@@ -31,9 +35,9 @@ MAX_KAPPA = 1e38  # float32, in which narrower types compute too, ends at 3e38, 
 
 
 def ratio(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
-    """The average with weights softmax(κ scores), as (Σ eᵢ vᵢ) / (Σ eᵢ).
+    """The average with weights softmax(κ scores), as (Σ eᵢ vᵢ) / (Σ eᵢ) with eᵢ = exp(κ (scoreᵢ − best score)).
 
-    When keys with equal bits tie, both sums are integers and the result is exact.
+    It is the default: for values 0 and 1, both sums are integers when keys tie, and the result is exact.
     Shapes: ``(…, m, k)`` and ``(…, k, d)`` to ``(…, m, d)``.
 
     >>> ratio(torch.zeros(1, 10), torch.ones(10, 1)).item()
@@ -57,7 +61,7 @@ def _over_sum(e: Tensor, values: Tensor) -> Tensor:
 def literal(scores: Tensor, values: Tensor, kappa: float = KAPPA) -> Tensor:
     """The average as the paper writes it, softmax(κ scores) @ values: if c keys tie, each 1/c is rounded before adding.
 
-    The result depends on the order in which torch and the hardware add.
+    So the result depends on the order in which torch and the hardware add. Shapes are those of :func:`ratio`.
 
     >>> literal(torch.zeros(1, 10), torch.ones(10, 1)).item()
     1.0000001192092896
@@ -75,7 +79,9 @@ AVERAGES = {"ratio": ratio, "literal": literal}
 
 
 def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
-    """The least integer κ at which a key that scores ``gap`` (½) less than the best gets a weight of exactly 0.
+    """The least integer κ at which a key that scores ``gap`` less than the best gets a weight of exactly 0.
+
+    The default gap is that of a :class:`Lookup`: its null key scores ½ less than a match.
 
     >>> least_kappa(torch.float32), least_kappa(torch.float64), least_kappa(torch.bfloat16)
     (208, 1491, 186)
@@ -90,10 +96,12 @@ def least_kappa(dtype: torch.dtype, gap: float = GAP) -> int:
 
 
 class Pattern(nn.Module):
-    """How much each key counts, from its score: a module of its own, so that a hook can see and change it.
+    """Turns scores into weights, which say how much each key counts.
 
-    For the average ``"ratio"`` these are e^(κ(s − max s)), for ``"literal"`` their softmax; without κ, 1 for each of
-    the best keys. Shapes: ``(…, m, k)`` to ``(…, m, k)``.
+    It is a module of its own, so that a hook can see and change the weights. For the average ``"ratio"`` they are
+    exp(κ (score − best score)), not yet divided by their sum, and for ``"literal"`` softmax(κ scores). If κ is None,
+    they are 1 for each of the best keys and 0 for all others.
+    Shapes: ``(…, m, k + 1)`` to the same.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -103,20 +111,27 @@ class Pattern(nn.Module):
         self.kappa, self.average = kappa, average
 
     def forward(self, scores: Tensor) -> Tensor:
-        """The weights; for a ratio, not yet divided by their sum."""
+        """The weights of the keys, from their scores."""
         if self.kappa is None:
             return (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)
         return (_exponentials if self.average == "ratio" else _softmax)(scores, self.kappa)
 
 
 class Attention(nn.Module):
-    """Where a column's query matches the key of another column, that column's value is added to the first.
+    """An attention head: each column finds the columns whose keys fit its query best, and adds the average of their
+    values to itself.
 
-    All maps are affine, with weights set by whoever builds the layer: ``query`` and ``key`` map w numbers to n + 1,
-    which are n bits and the constant through which the null key scores; ``value`` maps w numbers to the d that are
-    fetched; ``write`` maps those d back to w. The null key has the null value; both may be left out. ``average`` is the
-    name of the function that averages, ``"ratio"`` or ``"literal"``. ``score``, ``mask``, ``offset`` and ``oldest`` are
-    those of :class:`turing.ir.Attention`, and without ``kappa`` attention is hard.
+    - ``query``, ``key``: map the w numbers of a column to n + 1, for the n bits that are compared and the constant
+      through which the null key scores
+    - ``value``, ``write``: map w numbers to the d that are fetched, and those d back to w
+    - ``null_key``, ``null_value``: one more key with its value, for columns that no other key fits; may be left out
+    - ``kappa``: κ, or None for the hard maximum without softmax
+    - ``average``: the function that averages, ``"ratio"`` (:func:`ratio`) or ``"literal"`` (:func:`literal`)
+    - ``score``, ``mask``, ``offset``, ``oldest``: see :class:`turing.ir.Attention`
+
+    The four maps are affine, such as :class:`turing.gates.Readout`, and you choose their weights. The head keeps no
+    columns: call :meth:`remember` on those that may be looked at, and pass the result on. ``kappa`` and ``average`` can
+    be changed later, as in ``head.kappa = 20``.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -186,9 +201,9 @@ class Attention(nn.Module):
         return "cell of the word" if self.mask == "cross" else "column"
 
     def remember(self, columns: Any) -> tuple[Any, Any]:
-        """Keys and values of columns, to be kept: they do not change when later columns come.
+        """Keys and values of columns. Keep them: they do not change when later columns come.
 
-        Shapes: ``(…, k, w)`` to ``(…, k, n + 1)`` and ``(…, k, d)``. In exact arithmetic columns, keys and values are
+        Shapes: ``(…, k, w)`` to ``(…, k, n + 1)`` and ``(…, k, d)``. In exact arithmetic, columns, keys and values are
         lists of vectors.
         """
         if isinstance(columns, list):
@@ -198,7 +213,10 @@ class Attention(nn.Module):
         return self.key(columns), self.value(columns)
 
     def scores(self, columns: Tensor, keys: Tensor) -> Tensor:
-        """How well each key fits, the null key last. Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``."""
+        """How well each key fits the query of each column, the null key last.
+
+        Shapes: ``(…, m, w)`` and ``(…, k, n + 1)`` to ``(…, m, k + 1)``.
+        """
         if self.null_key is not None:
             keys = torch.cat([keys, self.null_key.expand(*keys.shape[:-2], 1, -1)], dim=-2)
         queries = self.query(columns)
@@ -209,9 +227,10 @@ class Attention(nn.Module):
         return scores if self.score == "dot" else -scores.abs()
 
     def weights(self, columns: Any, keys: Any, hidden: Tensor | None = None) -> Any:
-        """The share that each key has in the average, the null key last.
+        """The share that each key has in the average, the null key last. The shares of a column add up to 1.
 
-        Shapes: ``(…, m, w)`` to ``(…, m, k + 1)``; in exact arithmetic of one column, a list of fractions.
+        Shapes: ``(…, m, w)`` and ``(…, k, n + 1)`` to ``(…, m, k + 1)``; in exact arithmetic, from one column to a list
+        of fractions.
         """
         if isinstance(columns, Exact):
             scores = self._exact_scores(columns, keys)
@@ -221,8 +240,10 @@ class Attention(nn.Module):
         return pattern if self.average == "literal" else pattern / pattern.sum(dim=-1, keepdim=True)
 
     def hidden(self, columns: int, device: torch.device | None = None, before: int = 0) -> Tensor | None:
-        """Where each of so many ``columns`` may not look, the null key included; ``before`` rows of the word stand
-        before them. Shape: ``(columns, before + columns + 1)``, without the 1 if there is no null key.
+        """The mask as a tensor that is true where a column may not look; None if all may look everywhere.
+
+        ``columns`` is how many columns there are, and ``before`` how many cells of the word stand before them. Shape:
+        ``(columns, before + columns + 1)``, without the 1 if there is no null key; that key is never hidden.
         """
         if self.mask == "cross":
             return None
@@ -236,7 +257,11 @@ class Attention(nn.Module):
         return nn.functional.pad(later, (0, 0 if self.null_key is None else 1))  # the null key is never hidden
 
     def forward(self, columns: Any, keys: Any, values: Any, hidden: Tensor | None = None) -> Any:
-        """The columns with what they found; ``hidden`` is true where a column may not look, ``(…, m, k + 1)``."""
+        """The columns with what they found added, in the shape ``(…, m, w)`` of ``columns``.
+
+        ``keys`` and ``values`` come from :meth:`remember`. ``hidden``, of the shape ``(…, m, k + 1)``, comes from
+        :meth:`hidden`; without it, every column looks everywhere, whatever the mask.
+        """
         if isinstance(columns, Exact):
             return columns + self.write(self._exact(columns, keys, values))
         scores = _masked(self.scores(columns, keys), hidden)
@@ -277,7 +302,7 @@ class Attention(nn.Module):
         return [ir.Attention(name, *parts)]
 
     def check(self) -> None:
-        """Raise an error unless attention is hard in this number type: a key that misses gets a weight of exactly 0.
+        """Raise ValueError unless attention is hard in this number type: a key that misses gets a weight of exactly 0.
 
         For this, κ must be large enough, and no score, a multiple of ½, may be rounded. The average is then exact if
         one key matches. If several tie, the ratio is exact, and the literal sum in general is not.
@@ -313,23 +338,33 @@ def _masked(scores: Tensor, hidden: Tensor | None) -> Tensor:
 
 
 class Lookup(Attention):
-    """Finds the column whose address is the one asked for, and fetches a part of it.
+    """An attention head that finds the column whose address is the one asked for, and fetches a part of it.
 
-    The bits at the places ``ask`` of a column are compared with the bits at the places ``at`` of the columns that it
-    looks at. The content of the places ``fetch`` of the column that matches is added to the places ``into`` of the
-    column that asks. None among the places of ``ask`` or ``fetch`` stands for a constant 1.
+    - ``width``: how many numbers a column has
+    - ``ask``, ``at``: the bits at the places ``ask`` of a column are compared with the bits at the places ``at`` of the
+      columns that it looks at
+    - ``fetch``, ``into``: what stands at the places ``fetch`` of the column that matches is added to the places
+      ``into`` of the column that asks. None in ``ask`` or ``fetch`` stands for a constant 1.
+    - ``kappa``, ``average``: see above, and :func:`ratio`
+    - ``mask``: which columns a column may look at, here itself and the earlier ones; see :class:`turing.ir.Attention`.
+      The mask takes effect only through ``hidden``.
+
+    If several columns match, their average is fetched, and 0 if none does. Here column 0 asks for the address of
+    column 1, which comes later, and finds it only without the mask:
+
+    >>> x = turing.Layout(ask=2, address=2, content=1, found=1)
+    >>> lookup = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found)
+    >>> columns = torch.tensor([[0., 1., 0., 0., 1., 0.],   # asks for address 0 1; is address 0 0
+    ...                         [0., 0., 0., 1., 1., 0.]])  # asks for address 0 0; is address 0 1
+    >>> keys, values = lookup.remember(columns)
+    >>> lookup(columns, keys, values)[:, x.found.slice].flatten().tolist()
+    [1.0, 1.0]
+    >>> hidden = lookup.hidden(2)
+    >>> lookup(columns, keys, values, hidden=hidden)[:, x.found.slice].flatten().tolist()
+    [0.0, 1.0]
 
     Bits become signs: 2x − 1 in the query and (2x − 1)/2 in the key. Each equal bit adds ½ to the score, and each
     different bit subtracts ½. The null key scores ½ less than a match, and ½ more than a column with one wrong bit.
-    Shapes: columns ``(…, m, w)``, keys and values of k columns, to ``(…, m, w)``.
-
-    >>> from turing.layout import Layout
-    >>> x = Layout(ask=2, address=2, content=1, found=1)
-    >>> lookup = Lookup(x.width, ask=x.ask, at=x.address, fetch=x.content, into=x.found)
-    >>> columns = torch.tensor([[0., 1., 0., 0., 1., 0.],   # asks for address (0, 1); is address (0, 0)
-    ...                         [0., 0., 0., 1., 0., 0.]])  # asks for address (0, 0); is address (0, 1)
-    >>> lookup(columns, *lookup.remember(columns))[:, x.found.slice].flatten().tolist()
-    [0.0, 1.0]
 
     Chapter: :doc:`/book/hard-attention`.
     """

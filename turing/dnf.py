@@ -1,6 +1,6 @@
-"""Any truth table, and any transition table, as two or three ReLU layers.
+"""Any truth table as two or three ReLU layers, and any transition table as two.
 
-Theorem 6 and section 3.3 of the paper.
+This is Theorem 6 and section 3.3 of the paper. DNF stands for disjunctive normal form, an OR of ANDs.
 
 Chapter: :doc:`/book/dnf`.
 """
@@ -31,12 +31,15 @@ OPERATORS = {ast.BitAnd: and_, ast.And: and_, ast.BitOr: or_, ast.Or: or_, ast.B
 
 
 class DNF(Circuit):
-    """A disjunction of clauses. Layer 1 has a neuron for each clause, and layers 2 and 3 compute their OR.
+    """An OR of clauses. Two layers if no two clauses can be true together, else three (Theorem 6).
 
     A clause has one character for each variable: 1 if it must be true, 0 if it must be false, - if it does not matter.
-    If no two clauses can be true together, their OR is their sum, and two layers are enough; ``exclusive=True`` insists
-    on that, and ``exclusive=False`` always takes three layers.
-    Shapes: ``(…, variables)`` to ``(…, 1)``.
+    Layer 1 has a neuron for each clause. If no two can be true together, layer 2 adds them up; else layers 2 and 3
+    compute their OR. Shapes: ``(…, variables)`` to ``(…, 1)``.
+
+    - ``variables``: the names of the variables, such as ``"a b c"`` or a list; by default x0, x1, …
+    - ``exclusive``: by default the class finds out whether two clauses can be true together; ``True`` raises ValueError
+      if they can, and ``False`` always takes three layers
 
     >>> majority = DNF(["11-", "1-1", "-11"])
     >>> len(majority), majority(torch.tensor([[1, 0, 1], [0, 0, 1]])).flatten().tolist()
@@ -71,11 +74,12 @@ class DNF(Circuit):
         minimise: bool = True,
         exclusive: bool | None = None,
     ) -> DNF:
-        """The network of a truth table: 2ⁿ values, the first for all variables 0; the last variable varies fastest.
+        """The network of a truth table, a string such as ``"0110"`` or a list of 2ⁿ values 0 and 1.
 
-        Up to 8 variables, where it is cheap, clauses are merged. Without merging there is one clause for each 1 in the
-        table, no two are true together, and two layers are enough. ``exclusive=True`` merges clauses only if two layers
-        are still enough.
+        For two variables the rows are 00, 01, 10, 11, and so on: the last variable varies fastest. Up to 8 variables,
+        clauses are merged into fewer and shorter ones. ``minimise=False`` keeps one clause for each 1 in the table; no
+        two of them can be true together, so there are two layers. ``exclusive=True`` merges only if two are still
+        enough.
 
         >>> DNF.of_table("0110").clauses, DNF.of_table("0111").clauses
         (('01', '10'), ('-1', '1-'))
@@ -115,7 +119,8 @@ class DNF(Circuit):
     ) -> DNF:
         """The network of an expression in ``& | ^ ~``, or ``and or not``, or ``∧ ∨ ⊕ ¬``, with brackets.
 
-        The variables are those of the expression in order of appearance, unless they are given.
+        The operators bind as in Python. The variables are those of the expression in order of appearance, unless you
+        give them. ``minimise`` and ``exclusive`` are those of :meth:`of_table`.
 
         >>> net = DNF.of_expression("a & ~b | c")
         >>> net.variables, net.clauses
@@ -148,17 +153,18 @@ class DNF(Circuit):
 
 
 class Transition(Circuit):
-    """δ of a machine as two layers, W₁ of size (w + sg) × w and W₂ of size w × (w + sg) for s states and g symbols.
+    """The rules δ of a machine as two layers: from the state in st and the symbol in sym1 to the next state in st, the
+    symbol to write in sym2, and the direction of the move in scr5.
 
-    As in section 3.3 of the paper, layer 1 keeps the vector and appends a detector for each pair of state and symbol,
-    AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and the direction in scr5, which a stay
-    leaves at 0. It keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0. Only W₂
-    depends on δ. Shapes: ``(…, w)`` to ``(…, w)``.
+    ``layout`` says where these places are in a vector of width w; :func:`turing.layout.state_vector` makes it. As in
+    section 3.3, layer 1 keeps the vector and appends a detector for each pair of state and symbol,
+    AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and scr5, which a stay leaves at 0. It
+    keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0. For s states and g
+    symbols, W₁ has the size (w + sg) × w and W₂ the size w × (w + sg); only W₂ depends on δ.
+    Shapes: ``(…, w)`` to ``(…, w)``.
 
-    >>> import turing
-    >>> from turing.layout import state_vector
     >>> m = turing.zoo["balanced_parentheses"]
-    >>> layout = state_vector(m, bits=7)
+    >>> layout = turing.layout.state_vector(m, bits=7)
     >>> Transition(m, layout)
     Transition(
       (0): Layer(59 → 89)

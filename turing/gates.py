@@ -1,6 +1,6 @@
 """Logic gates as ReLU layers, and how to embed a gate in a wider vector whose other places it leaves unchanged.
 
-Propositions 2 to 5 and section 3.2 of the paper. Inputs and outputs are 0 or 1, exactly.
+For inputs 0 and 1, the output of a gate is exactly 0 or 1. These are Propositions 2 to 5 and section 3.2 of the paper.
 
 Chapter: :doc:`/book/gates`.
 """
@@ -24,10 +24,12 @@ __all__ = ["AND", "NAND", "NOR", "NOT", "OR", "XOR", "Layer", "Readout", "embed"
 
 
 class Readout(nn.Module):
-    """x ↦ Wx + b, a linear layer with no ReLU after it. Shapes: ``(…, width in)`` to ``(…, width out)``.
+    """x ↦ Wx + b, a linear layer with no ReLU after it, so that its outputs may be negative.
 
-    >>> Readout([[1, -2]], [0])(torch.tensor([1, 0]))
-    tensor([1.], grad_fn=<ViewBackward0>)
+    Shapes: ``(…, columns of W)`` to ``(…, rows of W)``.
+
+    >>> Readout([[1, -2]], [0])(torch.tensor([1, 1])).tolist()
+    [-1.0]
 
     Chapter: :doc:`/book/gates`.
     """
@@ -69,10 +71,13 @@ class Readout(nn.Module):
 
 
 class Layer(Readout):
-    """x ↦ ReLU(Wx + b), the layer that gates, clauses and adders are made of.
+    """x ↦ ReLU(Wx + b), the layer that gates, clauses and adders are made of: ``Layer(W, b)``.
 
-    >>> Layer([[1, 1]], [-1])
-    Layer(2 → 1)
+    ``W`` is a list of rows or a tensor, and ``b`` has a number for each row. Shapes: ``(…, columns of W)`` to
+    ``(…, rows of W)``.
+
+    >>> Layer([[1, 1]], [-1])(torch.tensor([1, 1])).tolist()
+    [1.0]
 
     Chapter: :doc:`/book/gates`.
     """
@@ -110,7 +115,7 @@ class Circuit(nn.Sequential):
 
 
 class NOT(Layer):
-    """Proposition 2: ¬x = ReLU(1 − x). Shapes: ``(…, 1)`` to ``(…, 1)``.
+    """NOT of one input, one layer: ReLU(1 − x) (Proposition 2). Shapes: ``(…, 1)`` to ``(…, 1)``.
 
     >>> NOT()(torch.tensor([[0], [1]])).tolist()
     [[1.0], [0.0]]
@@ -123,7 +128,7 @@ class NOT(Layer):
 
 
 class AND(Layer):
-    """Proposition 3: ReLU(x₁ + … + x_k − (k − 1)). Shapes: ``(…, k)`` to ``(…, 1)``.
+    """AND of k inputs, one layer: ReLU(x₁ + … + xₖ − (k − 1)) (Proposition 3). Shapes: ``(…, k)`` to ``(…, 1)``.
 
     >>> AND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 0.0, 0.0, 1.0]
@@ -136,7 +141,7 @@ class AND(Layer):
 
 
 class NOR(Layer):
-    """Proposition 4: ReLU(1 − x₁ − … − x_k). Shapes: ``(…, k)`` to ``(…, 1)``.
+    """NOR of k inputs, one layer: ReLU(1 − x₁ − … − xₖ) (Proposition 4). Shapes: ``(…, k)`` to ``(…, 1)``.
 
     >>> NOR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [1.0, 0.0, 0.0, 0.0]
@@ -149,7 +154,7 @@ class NOR(Layer):
 
 
 class OR(Circuit):
-    """Proposition 4: NOT of NOR, two layers. Shapes: ``(…, k)`` to ``(…, 1)``.
+    """OR of k inputs, two layers: NOR, then NOT (Proposition 4). Shapes: ``(…, k)`` to ``(…, 1)``.
 
     >>> OR(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 1.0, 1.0, 1.0]
@@ -162,7 +167,7 @@ class OR(Circuit):
 
 
 class NAND(Circuit):
-    """NOT of AND, two layers. Shapes: ``(…, k)`` to ``(…, 1)``.
+    """NAND of k inputs, two layers: AND, then NOT. Shapes: ``(…, k)`` to ``(…, 1)``.
 
     >>> NAND(2)(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [1.0, 1.0, 1.0, 0.0]
@@ -175,7 +180,9 @@ class NAND(Circuit):
 
 
 class XOR(Circuit):
-    """Proposition 5: AND of NAND and OR, three layers. Shapes: ``(…, 2)`` to ``(…, 1)``.
+    """XOR of two inputs, three layers: AND and NOR; from these NAND and OR; then AND of the two (Proposition 5).
+
+    Shapes: ``(…, 2)`` to ``(…, 1)``.
 
     >>> XOR()(torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])).flatten().tolist()
     [0.0, 1.0, 1.0, 0.0]
@@ -192,15 +199,20 @@ class XOR(Circuit):
 
 
 def embed(width: int, *gates: tuple[Layer, Sequence[int], int]) -> Layer:
-    """One layer that computes the gates and leaves everything else unchanged (section 3.2 of the paper).
+    """One layer on vectors of a ``width`` that computes gates and leaves all other places unchanged (section 3.2).
 
     A gate is given as ``(gate, inputs, output)``: the places that it reads, and the place that it overwrites. All gates
-    of a layer read the vector as it was before the layer. OR, NAND and XOR have more than one layer; embed them layer
-    by layer.
+    read the old values. Here AND sets place 0 from 1 to 0, and NOR still reads the 1:
 
     >>> both = embed(4, (AND(2), [0, 2], 0), (NOR(2), [0, 2], 2))
-    >>> both(torch.tensor([1, 1, 1, 1])).tolist()
-    [1.0, 1.0, 0.0, 1.0]
+    >>> both(torch.tensor([1, 1, 0, 1])).tolist()
+    [0.0, 1.0, 0.0, 1.0]
+
+    A gate of several layers is embedded layer by layer; OR is NOR, then NOT:
+
+    >>> nor, negate = embed(4, (NOR(2), [0, 2], 0)), embed(4, (NOT(), [0], 0))
+    >>> negate(nor(torch.tensor([0, 1, 1, 1]))).tolist()
+    [1.0, 1.0, 1.0, 1.0]
 
     Chapter: :doc:`/book/gates`.
     """

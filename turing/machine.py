@@ -1,4 +1,4 @@
-"""Turing machines and the plain interpreter that every network is checked against.
+"""Turing machines, and the plain interpreter that every network is checked against.
 
 Chapter: :doc:`/book/machines`.
 """
@@ -24,15 +24,19 @@ Rules = Mapping[tuple[str, str], Rule]
 class Run:
     """How a run of a machine, or of a network that simulates one, ended.
 
-    ``status`` is ``"halted"``; ``"jammed"`` if no rule applies in ``state``; or ``"limit"`` if ``max_steps`` steps were
-    made. ``tape`` maps each cell that is not blank to its symbol. ``trace`` makes the run again, lazily, and yields its
-    ``steps + 1`` configurations. ``micro_steps`` counts the passes of a network; two runs are equal if the machine did
-    the same in both, however many passes they took.
+    - ``status``: ``"halted"``; ``"jammed"`` if no rule applies; ``"limit"`` if ``max_steps`` steps were made; or
+      ``"interrupted"`` if Ctrl-C ended a run with an engine (:mod:`turing.engine`)
+    - ``state``, ``head``: the state at the end, and the cell on which the head then stands
+    - ``steps``: how many steps the machine made
+    - ``tape``: the cells that are not blank at the end, with their symbols
+    - ``micro_steps``: how many passes a network made. Some networks take several passes for a step; for a run without
+      a network it is ``steps``. Two runs are equal if the machine did the same in both, in however many passes.
 
-    >>> import turing
     >>> run = turing.zoo["balanced_parentheses"].run("B()E")
     >>> print(run)
     halted in state T after 9 steps, head on cell 1, 3 cells not blank
+    >>> run.tape
+    {0: 'B', 1: '*', 2: '*'}
 
     Chapter: :doc:`/book/machines`.
     """
@@ -47,6 +51,17 @@ class Run:
 
     @property
     def trace(self) -> Iterator[Configuration]:
+        """The ``steps + 1`` configurations of the run, the initial one first.
+
+        It is an attribute: write ``run.trace``, without brackets. Each time it makes the run again, step by step as you
+        ask for configurations.
+
+        >>> run = turing.zoo["balanced_parentheses"].run("B()E")
+        >>> [configuration.head for configuration in run.trace]
+        [0, 1, 2, 1, 2, 3, 2, 1, 0, 1]
+
+        Chapter: :doc:`/book/machines`.
+        """
         return self._trace()
 
     def __str__(self) -> str:
@@ -57,11 +72,13 @@ class Run:
 
 
 class Configuration:
-    """State, head and tape after ``step`` steps; ``symbol`` is the one under the head.
+    """A moment of a run: the ``state`` and the cell of the ``head`` after ``step`` steps; ``symbol`` is under the head.
 
-    A trace never copies its tape: the newest configuration owns it, and an older one remembers only the cell that the
-    next step wrote and what stood there before. You may keep an older one: asked for its tape, it undoes what came
-    later.
+    Printed, ``I  [B]()E`` says that the state is ``I``, and that the head stands on the ``B`` of the tape ``B()E``.
+
+    You may keep configurations: the ``cells`` and the ``tape`` of each stay right after the run goes on. (A trace never
+    copies its tape. The newest configuration owns it; an older one remembers only what the next step overwrote, and
+    undoes the later steps when you ask for its tape.)
 
     Chapter: :doc:`/book/machines`.
     """
@@ -84,7 +101,7 @@ class Configuration:
 
     @property
     def cells(self) -> dict[int, str]:
-        """The word's cells and every cell visited so far, blank ones too."""
+        """Cell to symbol, for the cells of the word and every cell written so far, blank ones too."""
         undo: list[tuple[int, str | None]] = []
         owner = self
         while owner._cells is None:
@@ -130,16 +147,27 @@ class Configuration:
 
 @dataclass(frozen=True)
 class TuringMachine:
-    """A Turing machine M = (Q, Γ, δ, q₀, F) with a two-way infinite tape.
+    """A Turing machine M = (Q, Γ, δ, q₀, F) with a tape that has no end on either side.
 
-    ``delta`` maps ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a move of -1, 0 or +1, and need
-    not have a rule for every pair. A list of rows ``(state, symbol, next state, symbol to write, move)`` is accepted
-    too. States and symbols are any non-empty strings. ``alphabet`` names symbols that a word may contain although no
-    rule mentions them.
+    - ``delta`` (δ): the rules, a dictionary from ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a
+      move of -1 (left), 0 or +1 (right), or a list of rows ``(state, symbol, next state, symbol to write, move)``. Not
+      every pair needs a rule.
+    - ``initial`` (q₀): the state in which a run begins
+    - ``halting`` (F): the set of states in which a run ends, and which have no rules
+    - ``blank``: the symbol on every cell that is not part of the word and has not been written yet
+    - ``alphabet``: symbols that a word may contain although no rule mentions them. A blank that no rule mentions is
+      refused unless it stands here.
 
-    >>> flip = TuringMachine({("A", "0"): ("A", "1", 1), ("A", "1"): ("A", "0", 1),
-    ...                       ("A", "_"): ("halt", "_", 0)}, "A", {"halt"}, "_")
-    >>> flip.run("0110").tape
+    States and symbols are any non-empty strings. A *word* is a string, in which each character is a symbol, or a list
+    of symbols, such as ``["rock", "paper"]``. A symbol that the machine does not know raises ValueError.
+
+    >>> rules = {
+    ...     ("walk", "0"): ("walk", "1", +1),
+    ...     ("walk", "1"): ("walk", "0", +1),
+    ...     ("walk", "_"): ("done", "_", 0),
+    ... }
+    >>> swap = turing.TuringMachine(rules, "walk", {"done"}, "_")
+    >>> swap.run("0110").tape
     {0: '1', 1: '0', 2: '0', 3: '1'}
 
     Chapter: :doc:`/book/machines`.
@@ -206,18 +234,20 @@ class TuringMachine:
 
     @cached_property
     def states(self) -> tuple[str, ...]:
-        """Q, the initial state first, the rest in order of appearance."""
+        """All states (Q): the initial one, then the others in the order in which the rules mention them."""
         named = [q for (state, _), rule in self._rules.items() for q in (state, rule[0])]
         return tuple(dict.fromkeys([*named, *sorted(self.halting)]))
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Γ, the blank first, the rest in order of appearance."""
+        """All symbols (Γ): the blank, then the others in the order in which the rules and ``alphabet`` mention them."""
         named = [a for (_, symbol), rule in self._rules.items() for a in (symbol, rule[1])]
         return tuple(dict.fromkeys([*named, *self.alphabet]))
 
     def run(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Run:
-        """Run on ``word``, starting on its first symbol, on cell 0; return a :class:`~turing.machine.Run`.
+        """Run on ``word``, and return a :class:`~turing.machine.Run`. The word begins on cell 0, and so does the head.
+
+        The run ends when the machine halts or jams, and after ``max_steps`` steps at the latest.
 
         Chapter: :doc:`/book/machines`.
         """
@@ -260,7 +290,6 @@ class TuringMachine:
     def trace(self, word: Iterable[str] = "", max_steps: int = 1_000_000) -> Iterator[Configuration]:
         """Yield each :class:`~turing.machine.Configuration` of a run, the initial one first.
 
-        >>> import turing
         >>> for configuration in turing.zoo["balanced_parentheses"].trace("B()E", 2):
         ...     print(configuration)
         I  [B]()E
@@ -279,7 +308,13 @@ class TuringMachine:
             yield now
 
     def tape(self, word: Iterable[str]) -> dict[int, str]:
-        """A dictionary from cells 0, 1, 2, … to the symbols of the word; each character of a string is one symbol."""
+        """The tape before the first step, a dictionary. This also checks the word: an unknown symbol raises ValueError.
+
+        >>> turing.zoo["binary_increment"].tape("101")
+        {0: '1', 1: '0', 2: '1'}
+
+        Chapter: :doc:`/book/machines`.
+        """
         tape, known = dict(enumerate(arguments.word(word))), set(self.symbols)
         for cell, symbol in tape.items():
             if not isinstance(symbol, str) or symbol not in known:
@@ -290,19 +325,24 @@ class TuringMachine:
         return tape
 
     def text(self, tape: Mapping[int, str]) -> str:
-        """The tape from the first cell that is not blank to the last, as a string.
+        """A tape, such as ``run.tape``, as a string. Spaces separate the symbols if one has more than one character.
 
-        >>> import turing
         >>> m = turing.zoo["binary_increment"]
         >>> m.text(m.run("1011").tape)
         '1100'
+
+        Chapter: :doc:`/book/machines`.
         """
         span = range(min(tape), max(tape) + 1) if tape else ()
         symbols = [tape.get(cell, self.blank) for cell in span]
         return (" " if any(len(symbol) > 1 for symbol in self.symbols) else "").join(symbols)
 
     def rename(self, states: Mapping[str, str] = {}, symbols: Mapping[str, str] = {}) -> TuringMachine:
-        """The same machine with other names; names that are not mentioned stay as they are.
+        """A new machine with other names, given as ``{old: new}``. Names that are not mentioned stay.
+
+        >>> m = turing.zoo["bb2"].rename(states={"Z": "halt"}, symbols={"0": "_"})
+        >>> m.states, m.symbols
+        (('A', 'B', 'halt'), ('_', '1'))
 
         Chapter: :doc:`/book/machines`.
         """
@@ -329,7 +369,10 @@ class TuringMachine:
 
     @classmethod
     def parse(cls, text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
-        """The machine that a text describes, in any known format; see :mod:`turing.formats`.
+        """The machine that a text describes, as :func:`turing.formats.parse` reads it.
+
+        >>> turing.TuringMachine.parse("1RB1LB_1LA1RZ") == turing.zoo["bb2"]
+        True
 
         Chapter: :doc:`/book/machines`.
         """
@@ -338,7 +381,10 @@ class TuringMachine:
         return parse(text, format, alphabet)
 
     def dumps(self, format: str = "json") -> str:
-        """The machine as text in the format named; see :mod:`turing.formats`.
+        """The machine as text, as :func:`turing.formats.dumps` writes it.
+
+        >>> turing.zoo["bb2"].dumps("bbchallenge")
+        '1RB1LB_1LA1RZ'
 
         Chapter: :doc:`/book/machines`.
         """

@@ -1,9 +1,7 @@
-"""Read and write Turing machines as text.
+"""Read and write Turing machines as text, in five formats.
 
-Five formats are known: ``json``, this library's, which can hold every machine; ``jflap``, the .jff files of JFLAP;
-``bbchallenge``, the standard text format of the busy beaver community; ``turingmachine.io``, the YAML of that site; and
-``morphett``, the five columns of Morphett's simulator. ``TuringMachine.parse`` and ``TuringMachine.dumps`` call the
-functions below.
+:func:`parse` finds out by itself in which format a text is, and :func:`dumps` writes the one that you name. All formats
+but ``json`` restrict names (in each of them, a symbol is one character), and :func:`fit` renames a machine for them.
 
 Chapter: :doc:`/book/machines`.
 """
@@ -36,14 +34,20 @@ LIMIT = max(module.LIMIT for module in FORMATS.values())  # longer text is not r
 def parse(text: str, format: str | None = None, alphabet: Iterable[str] = ()) -> TuringMachine:
     """The machine that a text describes. By default the format is recognised from the text.
 
-    ``alphabet`` adds symbols that a word may contain; wildcards stand for these too. States and symbols come in the
-    order of the text, and compiled weights follow that order.
-
-    >>> parse("1RB1LB_1LA1RZ").run().steps
+    >>> turing.formats.parse("1RB1LB_1LA1RZ").run().steps
     6
-    >>> parse("0 * * r 0 ; to the right for ever", alphabet="ab").symbols
+
+    Two formats have wildcards: in ``morphett``, ``*`` stands for any symbol or state; in ``jflap``, ``~`` stands for
+    any symbol and ``!x`` for any but x. They stand for all symbols that the text mentions and for those in
+    ``alphabet``, which a word may contain as well. States and symbols come in the order of the text, and the weights of
+    a compiled network follow that order.
+
+    >>> turing.formats.parse("0 * * r 0 ; to the right for ever", alphabet="ab").symbols
     ('_', 'a', 'b')
-    >>> parse("1RB1LB_1LA1R")  # doctest: +NORMALIZE_WHITESPACE
+
+    A text that is not a machine raises :class:`FormatError`:
+
+    >>> turing.formats.parse("1RB1LB_1LA1R")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     turing.formats.FormatError: line 1: row B, column 1: '1R' is not a rule. Write the symbol,
     L or R, and the next state, as in 1RB, or --- where there is none.
@@ -85,14 +89,24 @@ def _module(format: str) -> ModuleType:
 
 
 def dumps(machine: TuringMachine, format: str = "json") -> str:
-    """A text from which :func:`parse` makes the same machine, names included; raises an error that says why where that
-    is impossible.
+    """A text from which :func:`parse` makes the same machine again, names included.
 
-    Only ``json`` is sure to keep the order of states and symbols too; the other formats may group rules by state.
+    >>> print(turing.formats.dumps(turing.zoo["bb2"], "turingmachine.io"), end="")
+    blank: 0
+    start state: A
+    table:
+      A:
+        0: {write: 1, R: B}
+        1: {L: B}
+      B:
+        0: {write: 1, L: A}
+        1: {R: Z}
+      Z:
 
-    >>> dumps(parse("1RB1LB_1LA1RZ"), "turingmachine.io").splitlines()[3:6]
-    ['  A:', '    0: {write: 1, R: B}', '    1: {L: B}']
-    >>> dumps(parse("1RB1LB_1LA1RZ"), "morphett")  # doctest: +NORMALIZE_WHITESPACE
+    Only ``json`` is sure to keep the order of states and symbols too; the other formats may group rules by state. Where
+    the format cannot hold the machine, a :class:`FormatError` gives the reason; :func:`fit` helps if it is a name.
+
+    >>> turing.formats.dumps(turing.zoo["bb2"], "morphett")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     turing.formats.FormatError: morphett cannot hold the state 'A': the initial state is 0, and no
     other is. Rename it, or have turing.formats.fit(machine, 'morphett') do so.
@@ -121,9 +135,12 @@ def dumps(machine: TuringMachine, format: str = "json") -> str:
 
 
 def fit(machine: TuringMachine, format: str) -> TuringMachine:
-    """The machine, renamed where the format does not allow its names.
+    """A machine with the same rules that :func:`dumps` can write in the format: names that it does not allow are new.
 
-    >>> print(dumps(fit(parse("1RB1LB_1LA1RZ"), "morphett"), "morphett"), end="")
+    Where the format cannot hold the machine under any names, a :class:`FormatError` gives the reason.
+
+    >>> renamed = turing.formats.fit(turing.zoo["bb2"], "morphett")
+    >>> print(turing.formats.dumps(renamed, "morphett"), end="")
     ; state symbol new-symbol direction new-state
     0 _ 1 r B
     0 1 1 l B

@@ -15,8 +15,9 @@ Row = tuple[int | None, str, str, str, str, int]
 
 
 class FormatError(ValueError):
-    """Text that is not a machine, or a machine that a format cannot hold; ``line`` is the number of the line with the
-    error, or None.
+    """Text that is not a machine, or a machine that a format cannot hold. It is a ValueError.
+
+    ``line`` is the number of the line with the error, counted from 1, or None if it is not in one line.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -27,7 +28,7 @@ class FormatError(ValueError):
 
 
 class UnknownFormat(FormatError):
-    """Text that is in none of the known formats.
+    """Text that is in none of the known formats. ``except FormatError`` catches this error too.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -1,6 +1,7 @@
-"""Space–time diagrams and state diagrams, drawn as SVG with nothing but Python, and charts by matplotlib.
+"""Space–time diagrams and state diagrams, and charts by matplotlib, all as SVG.
 
-Colours are CSS variables with a light fallback, so one picture serves light, dark and print.
+A notebook shows a picture when it is the last expression of a cell. On the pages of the book its colours follow the
+page, light or dark; anywhere else they are the light ones.
 
 Chapter: :doc:`/book/machines`.
 """

@@ -28,12 +28,14 @@ MONO = "var(--turing-mono,'IBM Plex Mono',ui-monospace,monospace)"
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG picture that a notebook shows by itself, with text for those who cannot see it.
+    """An SVG picture, which a notebook shows by itself, with text for those who cannot see it.
 
-    >>> import turing
+    ``svg`` is the picture, and ``alt`` the text.
+
     >>> picture = turing.space_time(turing.zoo["bb2"])
     >>> picture
     <Picture: Space–time diagram of 6 steps on a blank tape, time running down. …>
+    >>> picture.save("bb2.svg")  # doctest: +SKIP
 
     Chapter: :doc:`/book/machines`.
     """
@@ -43,14 +45,14 @@ class Picture:
 
     @classmethod
     def of(cls, body: Iterable[str], width: float, height: float, alt: str) -> Picture:
-        """A picture of SVG elements of your own; the colours of the page are in ``turing.pictures.base``.
+        """A picture of SVG elements of your own, in pixels; the colours of the page are in ``turing.pictures.base``.
 
         Chapter: :doc:`/book/machines`.
         """
         return _picture("turing-drawing", width, height, alt, body)
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file whose name ends in ``.svg``.
+        """Write the picture to a file whose name ends in ``.svg``. Other formats are not written.
 
         Chapter: :doc:`/book/machines`.
         """

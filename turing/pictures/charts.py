@@ -73,14 +73,13 @@ STYLE = {
 
 
 def chart(draw: Callable[[Any], object], alt: str, width: int = 480, height: int = 300, **subplots: Any) -> Picture:
-    """Have the function ``draw`` draw on matplotlib's axes; return a :class:`Picture` in the page's colours.
+    """A helper of the book's figures: a chart that ``draw`` draws on matplotlib's axes, as a :class:`Picture`.
 
-    Lines are ink, and those after the first are dashed. ``subplots`` goes to ``Figure.subplots``: with ``nrows`` or
-    ``ncols``, the function is given an array of axes.
+    Lines are black, or light on a dark page, and those after the first are dashed. ``alt`` is the text for those who
+    cannot see it. ``subplots`` goes to ``Figure.subplots``: with ``nrows`` or ``ncols``, ``draw`` is given an array of
+    axes.
 
-    >>> from turing.pictures import chart
-    >>> picture = chart(lambda axes: axes.plot([1, 2, 4]), "A line from 1 to 4. It bends.")
-    >>> picture
+    >>> turing.pictures.chart(lambda axes: axes.plot([1, 2, 4]), "A line from 1 to 4. It bends.")
     <Picture: A line from 1 to 4. …>
 
     Chapter: :doc:`How fast </book/how-fast>`.

@@ -48,14 +48,14 @@ def state_diagram(machine: TuringMachine) -> Picture:
 
     An arrow labelled ``) → * L`` reads ``)``, writes ``*`` and moves left; ``( R`` leaves the symbol unchanged and
     moves right; ``S`` stays. The initial state has an arrow from nowhere, and a halting state has two rings. With more
-    than 30 states or 90 arrows, the states are in rows and the rules are only tooltips. To highlight a node or an edge,
-    a script may add the class ``on`` to it: ``data-state`` is the index of a node in ``machine.states``, and
-    ``data-rules`` are the indices of an edge's rules in ``list(machine.delta)``.
+    than 30 states or 90 arrows, the states are in rows and the rules are only tooltips.
 
-    >>> import turing
     >>> print(turing.state_diagram(turing.zoo["bb2"]).alt)  # doctest: +NORMALIZE_WHITESPACE
     State diagram of 3 states and 4 rules. A is the initial state; Z halts.
     Arrows lead from A to B; from B to A, Z.
+
+    For scripts: the class ``on`` highlights a node or an edge. ``data-state`` is the index of a node in
+    ``machine.states``, and ``data-rules`` are the indices of an edge's rules in ``list(machine.delta)``.
 
     Chapter: :doc:`/book/machines`.
     """

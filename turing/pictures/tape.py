@@ -47,18 +47,20 @@ def space_time(
 ) -> Picture:
     """Draw a run, one configuration a row, the head as an inverted cell; return a :class:`~turing.pictures.Picture`.
 
-    ``source`` is a run, or a machine that is then run on ``word``. At most ``max_steps`` steps are drawn. ``cells``
-    chooses the part of the tape; the default is every cell of the word and every cell visited. A long run is drawn in
-    pixels, and a very long one in evenly spaced rows only, as a note in the picture says. ``alt`` replaces the
-    generated text for those who cannot see the picture. ``arcs`` are drawn from steps back to earlier ones, as
-    attention looks: ``{7: 6}`` is an arc from step 7 to step 6.
+    - ``source``: a machine, which is run on ``word``; a run; or a list of configurations of your choice
+    - ``max_steps``: at most so many steps are drawn
+    - ``cells``: a range, the part of the tape to draw; by default every cell of the word and every cell visited
+    - ``alt``: replaces the generated text for those who cannot see the picture
+    - ``arcs``: arcs from steps back to earlier ones, as attention looks; ``{7: 6}`` is an arc from step 7 to step 6
 
-    >>> import turing
+    A long run is drawn in pixels, and a very long one in evenly spaced rows only, as a note in the picture says.
+    Every picture describes itself in words:
+
     >>> print(turing.space_time(turing.zoo["balanced_parentheses"], "B()E").alt)  # doctest: +NORMALIZE_WHITESPACE
     Space–time diagram of 9 steps on B()E, time running down. The head starts on cell 0 in state I,
     visits cells 0 to 3 and halts on cell 1 in state T. The tape then reads B**.
 
-    ``source`` may also be a list of configurations of your choice:
+    Every 25th configuration of a run, and every third cell:
 
     >>> moments = list(turing.zoo["bb4"].trace())[::25]
     >>> print(turing.space_time(moments, cells=range(-10, 5, 3)).alt)  # doctest: +NORMALIZE_WHITESPACE

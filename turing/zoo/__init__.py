@@ -1,4 +1,4 @@
-"""Machines to play with: each is a data file in turing/zoo, with samples that the tests run.
+"""Ready-made machines, each with sample words and how the runs on them end.
 
 Chapter: :doc:`/book/machines`.
 """
@@ -46,10 +46,11 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Sample:
-    """A word and how a run on it ends; None where the data file does not say.
+    """A word, and how the run on it ends. What a sample does not say is None.
 
-    ``result`` is the tape as :meth:`TuringMachine.text` writes it. A sample whose status is ``"limit"`` stops after
-    ``steps`` steps.
+    ``status``, ``state`` and ``steps`` are those of the :class:`~turing.machine.Run`; where the status is ``"limit"``,
+    the run was stopped after ``steps`` steps. ``result`` is the tape at the end as a string, and ``non_blank`` the
+    number of its cells that are not blank.
 
     Chapter: :doc:`/book/machines`.
     """
@@ -68,10 +69,23 @@ class Sample:
 
 @dataclass(frozen=True)
 class Entry:
-    """A machine of the zoo with its title, its description and its samples.
+    """A machine of the zoo, with what there is to say about it.
 
-    ``verdicts`` says what a halt means, for the halting states whose names do not say it, and ``tasks`` what the
-    machine does in its other states.
+    - ``name``, ``title``; ``about``: a few sentences on the machine and its words
+    - ``machine``: the :class:`~turing.machine.TuringMachine`
+    - ``samples``: words, each a :class:`Sample` with how the run on it ends
+    - ``verdicts``: what it means to halt in a state whose name does not say it
+    - ``tasks``: what the machine does in its other states
+
+    Verdicts and tasks are dictionaries, and for many machines they are empty.
+
+    >>> entry = turing.zoo.entry("balanced_parentheses")
+    >>> entry.verdicts
+    {'T': 'balanced', 'F': 'not balanced'}
+    >>> entry.tasks["R"]
+    'goes right to the next )'
+    >>> entry.samples[0]
+    Sample(word='B()E', status='halted', state='T', steps=9, result='B**', non_blank=None)
 
     Chapter: :doc:`/book/machines`.
     """
@@ -88,10 +102,15 @@ class Entry:
     def ends(self) -> tuple[str, str]:
         """The marks that a word of this machine begins and ends with, ``""`` where it needs none.
 
-        A symbol is such a mark if every sample that halts has it there and nowhere else.
+        So ``B()E`` and not ``()`` is a word of ``balanced_parentheses``, where ``E`` is also the blank, and a word of
+        ``unary_multiplication`` ends with ``=``:
 
-        >>> zoo.entry("balanced_parentheses").ends, zoo.entry("unary_multiplication").ends
-        (('B', 'E'), ('', '='))
+        >>> turing.zoo.entry("balanced_parentheses").ends
+        ('B', 'E')
+        >>> turing.zoo.entry("unary_multiplication").ends
+        ('', '=')
+
+        A symbol counts as a mark if every sample that halts has it there and nowhere else.
 
         Chapter: :doc:`/book/machines`.
         """
@@ -105,13 +124,10 @@ class Entry:
 
 
 class Zoo(Mapping[str, TuringMachine]):
-    """The machines of the zoo by name, each read when it is first used; ``list(turing.zoo)`` has the names.
+    """The class of ``turing.zoo``, which maps names to machines; ``list(turing.zoo)`` lists the names.
 
-    >>> import turing
     >>> turing.zoo["bb4"].run().steps
     107
-    >>> turing.zoo.entry("Binary increment").samples[0].word
-    '1011'
 
     Chapter: :doc:`/book/machines`.
     """
@@ -126,9 +142,12 @@ class Zoo(Mapping[str, TuringMachine]):
         return len(NAMES)
 
     def entry(self, name: str) -> Entry:
-        """The :class:`Entry` of that name.
+        """The machine of that name with its title, description and samples: an :class:`Entry`.
 
         Upper case, spaces and hyphens are accepted too: ``Binary increment`` is ``binary_increment``.
+
+        >>> turing.zoo.entry("Binary increment").samples[0].word
+        '1011'
 
         Chapter: :doc:`/book/machines`.
         """
@@ -138,7 +157,7 @@ class Zoo(Mapping[str, TuringMachine]):
         return _load(key)
 
     def entry_of(self, machine: TuringMachine) -> Entry | None:
-        """The entry whose machine equals this one; None if there is none.
+        """The entry whose machine equals ``machine``; None if there is none.
 
         Chapter: :doc:`/book/machines`.
         """
