@@ -17,6 +17,7 @@ from turing.circuits import Circuit, GateByGate
 from turing.cli import main
 from turing.comparison import Fit, bits_of, claims, compare, fit, memory
 from turing.comparison.growth import CLOCKS, FORMS
+from turing.comparison.table import in_order
 from turing.construction import constructions
 from turing.exact import Exact
 
@@ -29,7 +30,7 @@ SHUTTLE = turing.TuringMachine(
 STAY = turing.zoo["parity"]
 HALF = Circuit("a b", {"sum": ("XOR", "a", "b"), "carry": ("AND", "a", "b")})
 
-# status, bits, width, hidden, numbers, not 0, window, passes
+# status, bits, width, hidden, weights, not 0, window, passes
 ON_PARENTHESES = {
     "wcm21": ("halted", 1, 51, 81, 158_536, 3_085, 25, 19),
     "ss95": ("halted", 29, 70, 393, 70_063, 4_658, 1, 57),
@@ -145,6 +146,14 @@ def test_a_reader_s_own_construction_is_in_the_table():
         found["wcm21"]
 
 
+def test_rows_are_in_the_order_of_table_1_unless_another_is_given():
+    own = WholeTape.construction
+    names = [*claims(), *(name for name in constructions() if name not in claims())]
+    assert in_order(constructions()) == names
+    assert in_order([own, "conv", "li24", "wcm21"]) == ["wcm21", "li24", own, "conv"]
+    assert [row.construction for row in compare(BB3, "", 1, ["conv", "wcm21"]).rows] == ["conv", "wcm21"]
+
+
 def test_exponents_are_found_where_they_are_known():
     runs = [compare(SHUTTLE, "1" * n, t, ["conv", "wcm21"]) for t, n in ((8, 1), (16, 1), (8, 2), (24, 3))]
     window = fit(runs, "conv", "window")
@@ -179,10 +188,12 @@ def test_the_chapter_fits_every_claim_and_explains_each_exponent_that_is_off():
     text = "\n".join(cell.source for cell in book if cell.cell_type == "markdown")
     rows = re.findall(r"^\| `([\w-]+)` \| ((?:bits|width|window|tokens)[\w, ]*) \| .* \|$", text, re.MULTILINE)
     assert {(name, key) for name, keys in rows for key in keys.split(", ")} == off
+    tables = re.findall(r"^\| \| (bits .+|window .+) \|\n\|[:|-]+\n((?:\| `.+ \|\n)+)", text, re.MULTILINE)
     fields = [
         (name, "hidden" if (name, key) == ("wcm21", "width") else key, field)  # its width is that of a layer inside
-        for name, line in re.findall(r"^\| `([\w-]+)` \| (.*<br>.*) \|$", text, re.MULTILINE)
-        for key, field in zip(("bits", "width", "window", "tokens"), line.split(" | "), strict=True)
+        for head, body in tables
+        for name, line in re.findall(r"^\| `([\w-]+)` \| (.*) \|$", body, re.MULTILINE)
+        for key, field in zip(head.replace("tokens a step", "tokens").split(" | "), line.split(" | "), strict=True)
     ]
     assert {(name, key) for name, key, field in fields if "✓" in field} == wanted - off
     assert {(name, key) for name, key, field in fields if re.search(r"\*\*\([abc]\)\*\*", field)} == off
@@ -316,12 +327,12 @@ def test_the_command_prints_the_table_and_json_for_programs(cli):
     status, out, err = cli("compare", "bb2")
     assert (status, err) == (0, "")
     assert out == f"{compare(turing.zoo['bb2'])}\n"
-    assert [line.split()[0] for line in out.splitlines()[3:]] == list(constructions())
+    assert [line.split()[0] for line in out.splitlines()[3:]] == in_order(constructions())
     status, out, err = cli("compare", "bb3", "", "--json", "--max-steps", "4")
     assert (status, err) == (0, "")
     data = json.loads(out)
     assert (data["status"], data["t"], data["s"], data["n"], data["word"]) == ("limit", 4, 2, 0, "")
-    assert [row["construction"] for row in data["rows"]] == list(constructions())
+    assert [row["construction"] for row in data["rows"]] == in_order(constructions())
     again = turing.TuringMachine.parse(json.dumps(data["machine"]))
     assert compare(again, "", 4).to_dict() == data
 

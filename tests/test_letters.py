@@ -1,7 +1,6 @@
 """One meaning for each letter: what the notation page defines, against the formulas of every chapter."""
 
 import re
-from itertools import accumulate
 
 import nbformat
 import pytest
@@ -21,9 +20,14 @@ NAMES = re.compile(r"\\(?:text|mathrm|mathtt|mathsf|mathbb|operatorname|begin|en
 LETTER = re.compile(r"(\\(?:mathbf|mathcal)\s*\{?\w\}?|\\[a-zA-Z]+|[A-Za-z])'*(_(?:\{[^{}]*\}|\\[a-zA-Z]+|\w))?")
 PAGE = (ROOT / "book/notation.md").read_text(encoding="utf-8")
 COMMON, _, REST = PAGE.partition("## Letters of a chapter")
-ROWS = re.findall(r"^\| (?:\{doc\}`([\w-]+)` )?\| (.+?) \| (.+) \|$", REST.partition("\n## ")[0], re.MULTILINE)
-NAMED = accumulate((name for name, _, _ in ROWS), lambda chapter, name: name or chapter)  # said once for each chapter
-LOCAL = [(chapter, wrote, means) for chapter, (_, wrote, means) in zip(NAMED, ROWS, strict=True) if chapter]
+SECTION, _, INDEX = REST.partition("\n## ")
+TABLES = re.findall(
+    r"^\(notation-([\w-]+)\)=\n### (.+)\n\n"
+    r"\| we write \| it means in \{doc\}`([\w-]+)` \|\n\|---\|---\|\n((?:\| .+ \| .+ \|\n)+)",
+    SECTION,
+    re.MULTILINE,
+)
+LOCAL = [(chapter, *row) for _, _, chapter, rows in TABLES for row in re.findall(r"^\| (.+?) \| (.+) \|$", rows, re.M)]
 
 
 def letters(text):
@@ -48,6 +52,32 @@ CHAPTERS = [path.stem for path in book.chapters()]
 def test_letters_are_found_with_their_index_and_without_names():
     text = r"$\mathrm{ReLU}(Wx_i + b) - \mathbf{q} \cdot \mathbf k_0$ costs 5, $p'_k$ and $$\Gamma^{\mathsf T}$$"
     assert letters(text) == {"W", "x_", "b", "mathbfq", "mathbfk_", "p_", "Gamma"}
+
+
+def test_every_table_of_a_chapter_is_read_under_its_title_and_in_the_order_of_the_book():
+    assert sum(line.startswith("|") for line in SECTION.splitlines()) == len(LOCAL) + 2 * len(TABLES)
+    named = [chapter for _, _, chapter, _ in TABLES]
+    assert named == [chapter for chapter in CHAPTERS if chapter in named]
+    for label, title, chapter, _ in TABLES:
+        first = nbformat.read(ROOT / f"book/{chapter}.ipynb", as_version=4).cells[0].source
+        assert (label, f"# {title}") == (chapter, first)
+
+
+def test_the_index_has_every_letter_and_says_where_each_of_its_forms_is_explained():
+    tables = dict(re.findall(r"^\(notation-([\w-]+)\)=\n##+ .+\n\n((?:.+\n|\n(?!\(|#))+)", PAGE, re.MULTILINE))
+    indexed = set()
+    for names, places in re.findall(r"^\| (.+?) \| (.+) \|$", INDEX, re.MULTILINE)[1:]:
+        for wrote, label in re.findall(r"(\$.+?) in \{ref\}`[^`<]+ <notation-([\w-]+)>`", places):
+            for formula in re.findall(r"\$.+?\$", wrote):
+                assert formula in tables[label], (names, formula, label)
+                plain = {re.sub(r"^(var|mathbf|mathcal)|_$", "", letter) for letter in letters(formula)}
+                assert names.split(", ")[0].lower() in {{"ell": "l"}.get(name, name.lower()) for name in plain}
+                indexed |= {(label, letter) for letter in letters(formula)}
+    for chapter, wrote, _ in LOCAL:
+        assert {(chapter, letter) for letter in letters(wrote)} <= indexed, (chapter, wrote)
+    for label in ("machines", "networks"):
+        rows = re.findall(r"^\| (.+?) \|", tables[label], re.MULTILINE)
+        assert {(label, letter) for letter in letters("\n".join(rows))} - {(label, "t")} <= indexed
 
 
 def test_a_chapter_gives_no_letter_a_second_meaning():

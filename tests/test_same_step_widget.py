@@ -5,11 +5,11 @@ import re
 
 import pytest
 from every_widget import HOSTILE, NAMED, html, state
+from whole_tape import WholeTape
 
 import turing
 from turing import ir
-from turing.comparison import memory
-from turing.construction import constructions
+from turing.comparison import compare, memory
 from turing.widgets import SameStep
 
 
@@ -24,7 +24,7 @@ def test_the_page_carries_the_networks_and_where_each_keeps_the_cell_of_every_st
     assert (carried["machine"], carried["step"]) == ("bb3", 4)
     assert [run["name"] for run in carried["runs"]] == ["bb3", "balanced_parentheses", "parity"]
     found, machine = networks(widget, "bb3"), turing.zoo["bb3"]
-    assert list(found) == list(constructions())
+    assert list(found) == [row.construction for row in compare(machine).rows]
     network = turing.compile(machine, "merrill24")
     assert found["merrill24"]["file"] == json.loads(json.dumps(ir.to_dict(network)))
     kept = memory(network, "", 40)
@@ -52,12 +52,23 @@ def test_machines_of_one_s_own_can_be_shown_and_a_run_is_cut():
     assert "wcm21" in widget.fallback()
 
 
+def test_every_network_of_the_book_has_a_line_that_says_what_is_shown():
+    book = {name: each for name, each in networks(SameStep(), "bb3").items() if name != WholeTape.construction}
+    assert all(each["shows"].endswith(".") for each in book.values())
+    own = networks(SameStep(), "bb3")[WholeTape.construction]
+    assert "shows" not in own
+    assert f"<td>{WholeTape.construction}</td><td>0</td><td>It does not say.</td>" in SameStep("bb3").fallback()
+
+
 def test_the_fallback_says_where_the_cell_is_kept():
     shown = SameStep("balanced_parentheses", 4).fallback()
     assert "After step 4 the state is R, and the tape head is on cell 2, which holds *." in shown
-    assert "<tr><td>wcm21</td><td>4</td><td>last 2</td></tr>" in shown
-    assert "<tr><td>conv</td><td>4</td><td>cells 2</td></tr>" in shown
-    assert "nowhere: new, and blank" in SameStep("bb3").fallback()
+    assert "<tr><td>wcm21</td><td>4</td><td>Kept in the columns so far: 2. The columns, by the symbol" in shown
+    assert "<tr><td>ss95</td><td>12</td><td>Kept in the vector: st[R *]. The vector, without what is 0" in shown
+    assert "<tr><td>li24</td><td>89</td><td>Kept in the tokens: 31, 33, 35, 70, 71. The bits of the word" in shown
+    assert "<tr><td>conv</td><td>4</td><td>Kept in the cells: 2. The row itself" in shown
+    assert "Kept in the newest token: sym2[(]. The tokens" in SameStep("balanced_parentheses", 3).fallback()
+    assert "Nowhere: the cell is new, and blank. The columns" in SameStep("bb3").fallback()
     hostile = SameStep(machines={"<i>": NAMED})
     assert "<b>" not in hostile.fallback()
     assert HOSTILE not in html(hostile)

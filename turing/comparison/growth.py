@@ -1,18 +1,17 @@
-"""How what a construction takes grows with the steps and the cells of a run, and what Table 1 of the paper says."""
+"""How what a construction takes grows with the steps and the cells of a run, held against Table 1 of the paper."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from importlib import resources
 from math import log, log2
 from typing import NamedTuple
 
 import numpy as np
 
 from turing.comparison.measure import Comparison
+from turing.comparison.table import claims
 
-__all__ = ["Fit", "claims", "fit"]
+__all__ = ["Fit", "fit"]
 
 QUANTITIES = ("bits", "width", "hidden", "parameters", "nonzero", "window", "passes", "tokens")
 NEAR = 0.1  # within which a fitted exponent is that of the claim
@@ -38,7 +37,10 @@ FORMS = {
 
 
 class Fit(NamedTuple):
-    """What was fitted: quantity ≈ constant · clockᵃ · sᵇ. ``claimed`` are the exponents a and b of the claim.
+    """What was fitted: quantity ≈ constant · clockᵃ · sᵇ, with the number s of cells.
+
+    ``clock`` is what stands for time, such as ``"t"`` or ``"log t"``; ``exponents`` are a and b, and ``claimed`` those
+    of the claim, None if there is none.
 
     Chapter: :doc:`/book/table`.
     """
@@ -63,23 +65,22 @@ class Fit(NamedTuple):
         return f"{clock}^{a} · s^{b}"
 
 
-def claims() -> dict[str, dict[str, str]]:
-    """Table 1 of the paper: for each construction and quantity what it claims.
-
-    >>> claims()["merrill24"]
-    {'bits': 'O(log t)', 'width': 'O(1)', 'window': 'n + t', 'tokens': '1'}
-
-    Chapter: :doc:`/book/table`.
-    """
-    return json.loads(resources.files("turing.comparison").joinpath("claims.json").read_text(encoding="utf-8"))
-
-
 def fit(runs: Iterable[Comparison], construction: str, quantity: str, claim: str = "") -> Fit:
-    """The :class:`Fit` of a quantity over some runs: exponents of its growth, by least squares on logarithms.
+    """The :class:`Fit` of a quantity over some runs: how it grows with steps and cells, by least squares on logarithms.
 
-    ``quantity`` names a number of a :class:`turing.comparison.Measurement`. The runs should differ in steps and in
-    cells, not in proportion; those without this construction, or that it refused, are left out. The ``claim``, that of
-    Table 1 unless given, sets the clock: with O(log t), an exponent of 1 means growth in proportion to log t.
+    ``runs`` is a list of what ``compare`` returns, and ``quantity`` a number of a
+    :class:`~turing.comparison.Measurement`, such as ``"window"``. There should be at least three runs, and their steps
+    and cells should not grow in proportion; runs that this construction refused are left out.
+
+    The ``claim`` is that of Table 1 unless given. It says in what time is counted: by ``"O(log t)"`` in log t, so that
+    an exponent of 1 means growth in proportion to log t.
+
+    >>> import turing
+    >>> from turing.comparison import compare, fit
+    >>> machine = turing.zoo["balanced_parentheses"]
+    >>> runs = [compare(machine, f"B{n * '('}{n * ')'}E", names=["wcm21"]) for n in (1, 2, 4)]
+    >>> print(fit(runs, "wcm21", "window"))
+    (n + t)^1.00 · s^0.00
 
     Chapter: :doc:`/book/table`.
     """

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from turing import arguments
 from turing.attention import Attention
+from turing.comparison.table import in_order
 from turing.construction import Construction, constructions
 from turing.exact import Exact
 from turing.machine import Run, TuringMachine
@@ -21,7 +22,7 @@ from turing.machine import Run, TuringMachine
 __all__ = ["Comparison", "Measurement", "bits_of", "compare"]
 
 MAX_STEPS = 200  # of the machine, unless said otherwise: some networks take long for more
-HEAD = ("construction", "bits", "window", "tokens/step", "width", "hidden", "numbers", "not 0", "status")
+HEAD = ("construction", "bits", "window", "tokens/step", "width", "hidden", "weights", "not 0", "status")
 REFUSALS = (ValueError, ArithmeticError, MemoryError)
 
 
@@ -29,11 +30,14 @@ REFUSALS = (ValueError, ArithmeticError, MemoryError)
 class Measurement:
     """What one construction takes for a machine and a word; None where it refused before that could be measured.
 
+    - ``construction`` and ``status``: its name, and how its run ended
     - ``bits``: of the longest number that leaves a module in the run (:func:`bits_of`)
     - ``width``, ``hidden``: of the vector that is fed back, and of the widest one inside
-    - ``parameters``, ``nonzero``: how many numbers the network has, and how many are not 0
+    - ``parameters``, printed as *weights*: how many weights the network has, biases among them
+    - ``nonzero``, printed as *not 0*: how many of these are not 0
     - ``window``: how many vectors the last pass is computed from
-    - ``passes``, ``tokens``: passes in the whole run, and for each step of the machine
+    - ``passes``: passes in the whole run
+    - ``tokens``, printed as *tokens/step*: passes for each step of the machine
     - ``refused``: why there is no run
 
     Chapter: :doc:`/book/table`.
@@ -56,8 +60,10 @@ class Measurement:
 class Comparison:
     """Every construction on the same machine and word; printed, it is a table.
 
-    ``run`` is that of the machine itself; ``n`` counts the symbols of the word, ``t`` the steps, and ``s`` the cells of
-    the word and those that the tape head was on.
+    - ``machine``, ``word`` and ``run``: what was compared, and the run of the machine itself
+    - ``n``, ``t`` and ``s``: the symbols of the word, the steps, and the cells of the word and those that the tape head
+      was on
+    - ``rows``: a :class:`Measurement` for each construction. That of one is ``found["wcm21"]``.
 
     Chapter: :doc:`/book/table`.
     """
@@ -126,14 +132,15 @@ def compare(
     """Compile a machine by every construction, or by those in ``names``, run all on a word, and measure.
 
     Returns a :class:`Comparison`. Each construction is compiled for as many steps and cells as this run takes; one that
-    refuses has the reason in its row.
+    refuses has the reason in its row. Without ``names``, the rows are in the order of :func:`turing.comparison.claims`.
 
     >>> import turing
+    >>> from turing.comparison import compare
     >>> found = compare(turing.zoo["bb2"], names=["wcm21", "ss95"])
     >>> print(found)
     halted in state Z after 6 steps on 4 cells
     <BLANKLINE>
-    construction  bits  window  tokens/step  width  hidden  numbers  not 0  status
+    construction  bits  window  tokens/step  width  hidden  weights  not 0  status
     wcm21            1       6            1     28      34   32,407  1,148  halted
     ss95             6       1            1      8      42    1,376    466  halted
     >>> found["ss95"].nonzero
@@ -148,7 +155,7 @@ def compare(
     known = constructions()
     if isinstance(names, str) or not isinstance(names, Iterable | None):
         raise TypeError(f"names is a list of constructions, such as ['wcm21', 'conv'], and {names!r} was given.")
-    names = list(known) if names is None else list(names)
+    names = in_order(known) if names is None else list(names)
     for name in names:
         if name not in tuple(known):
             raise ValueError(f"A construction is one of {', '.join(known)}, and {name!r} was given.")
@@ -239,6 +246,8 @@ def bits_of(number: float | Fraction) -> int:
     """How many bits a number takes: those of its mantissa, as in a float, if it is finite in binary; otherwise those of
     its numerator and denominator.
 
+    >>> from fractions import Fraction
+    >>> from turing.comparison import bits_of
     >>> bits_of(0), bits_of(1), bits_of(-6), bits_of(Fraction(5, 1024)), bits_of(Fraction(2, 3))
     (1, 1, 2, 3, 4)
 

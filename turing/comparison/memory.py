@@ -18,7 +18,12 @@ __all__ = ["Kept", "memory"]
 
 
 class Kept(NamedTuple):
-    """After a step of the machine: the passes of the network so far, and where it keeps the symbol under the head.
+    """After a step of the machine: ``passes``, those of the network so far, and ``places``, where it keeps the symbol
+    under the tape head.
+
+    ``places`` is a list of pairs: ``("column", place)`` for a place of the newest column, ``("cells", cell)`` for a
+    cell of a row of cells, or the name of an attention head with the number, from 0, of the row that it looks at. It is
+    empty if the cell is blank and new, and None if the construction does not say.
 
     Chapter: :doc:`/book/table`.
     """
@@ -29,10 +34,13 @@ class Kept(NamedTuple):
 
 @torch.no_grad()
 def memory(network: Construction, word: Iterable[str] = "", max_steps: int = 200) -> list[Kept]:
-    """A :class:`Kept` for the start of a run and each step: where the network keeps the cell under the tape head
-    (:meth:`turing.construction.Construction.kept`).
+    """Where a network keeps the cell under the tape head: a list with a :class:`Kept` for the start of a run and for
+    each step.
+
+    Below, the head ``initial`` looks at rows 0, 1 and 2 of the word, and the head ``last`` then at columns 1 and 2.
 
     >>> import turing
+    >>> from turing.comparison import memory
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=16)
     >>> [kept.places for kept in memory(net, "B()E", 4)]
     [[('initial', 0)], [('initial', 1)], [('initial', 2)], [('last', 1)], [('last', 2)]]

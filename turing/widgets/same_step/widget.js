@@ -28,11 +28,12 @@ function groupNode({ name, places, items }) {
     h("div", { class: `items ${places ? "places" : bits ? "bits" : ""}`.trim() }, ...nodes));
 }
 
-function createRow({ construction, refused }) {
+function createRow({ construction, shows, refused }) {
   const groups = h("div", { class: "groups" }), passes = h("span", { class: "passes" }), says = h("p", { class: "where" });
   return {
     node: h("section", { role: "group", "aria-label": construction, "data-construction": construction },
-      h("b", { class: "name" }, construction), ...(refused ? [h("p", { class: "where" }, refused)] : [passes, groups, says])),
+      h("b", { class: "name" }, construction), ...(refused ? [h("p", { class: "where" }, refused)]
+        : [passes, ...(shows ? [h("p", { class: "shows" }, shows)] : []), groups, says])),
     show({ passes: number, places, groups: all }) {
       write(passes, `${number} pass${number === 1 ? "" : "es"}`);
       groups.replaceChildren(...all.map(groupNode));

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from turing.layout import Layout
 from turing.machine import TuringMachine
 from turing.widgets.base import Widget, joined, style, table
 from turing.widgets.machine import word_of
@@ -21,6 +22,21 @@ __all__ = ["SameStep"]
 MACHINES = {"bb3": "", "balanced_parentheses": "B()E", "parity": "011"}
 MAX_STEPS = 40
 MAX_NUMBERS = 8_000  # of a network in a page that are not 0: some 25 KB, compressed
+# What the rows that a head looks at are called, by its mask; as in run.js.
+ROWS = {"cross": "the word", "causal": "the columns so far", "prefix": "the tokens", "window": "the window"}
+COLUMNS, VECTOR = "The columns, by the symbol that each wrote.", "The vector, without what is 0:"
+SHOWS = {  # what the row of a construction shows
+    "wcm21": f"{COLUMNS} Column 0 belongs to step 1.",
+    "perez21": f"{COLUMNS} The first ones walk over the word and back, between two marks.",
+    "merrill24": f"{COLUMNS} Column 0 is the start, column 1 belongs to step 1. The word has a blank at either end.",
+    "ss95": f"{VECTOR} the control, whose name ends in the symbol under the tape head, and the stacks, q[0] and q[1].",
+    "ss95-realtime": f"{VECTOR} the detectors that fire, and the numbers of the stacks.",
+    "bhattamishra20": f"{VECTOR} the detectors that fire, and the numbers of the stacks.",
+    "liwang25": "The tokens, by their symbols, the oldest first. Their numbers count from the beginning of the word.",
+    "li24": "The bits of the word, then a token for each gate: 1 if it fires. Each symbol that may be on the cell has "
+    "a gate of its own.",
+    "conv": "The row itself, with a cell for each cell of the tape.",
+}
 
 
 class SameStep(Widget):
@@ -83,8 +99,7 @@ class SameStep(Widget):
         for each in run["networks"]:
             if "steps" in each:
                 passes, places = each["steps"][self.step]
-                where = ", ".join(f"{name} {number}" for name, number in places or ())
-                where = where or ("it does not say" if places is None else "nowhere: new, and blank")
+                where = f"{_where(each['file'], places)}. {each.get('shows', '')}".rstrip()
             else:
                 passes, where = "–", each["refused"]
             rows.append((each["construction"], passes, where))
@@ -97,6 +112,20 @@ class SameStep(Widget):
     def __repr__(self) -> str:
         machines = f", machines={{{', '.join(repr(run['name']) + ': …' for run in self.runs)}}}" if self._own else ""
         return f"SameStep({self.machine!r}, step={self.step}{machines})"
+
+
+def _where(file: dict[str, Any], places: list[tuple[str, int]] | None) -> str:
+    """Where a cell is kept, in the words of the page."""
+    if not places:
+        return "It does not say" if places is None else "Nowhere: the cell is new, and blank"
+    masks = {module["name"]: module.get("mask") for module in file["modules"]}
+    names = Layout(**dict(file["layouts"][0])).names()
+    vector = "the newest token" if "window" in masks.values() else "the vector"
+    found: dict[str, list[str]] = {}
+    for name, number in places:
+        group = {"cells": "the cells", "column": vector}.get(name) or ROWS[masks[name]]
+        found.setdefault(group, []).append(names[number] if name == "column" else str(number))
+    return "Kept in " + "; ".join(f"{group}: {', '.join(numbers)}" for group, numbers in found.items())
 
 
 @cache
@@ -115,15 +144,16 @@ def _given(name: str, given: Any) -> dict[str, Any]:
 
 def _described(name: str, machine: TuringMachine, word: Iterable[str]) -> dict[str, Any]:
     """A run and all networks on it, as the page gets them."""
+    from turing.comparison.table import in_order
     from turing.construction import constructions
 
-    word = word_of(machine, word)
+    word, known = word_of(machine, word), constructions()
     run = machine.run(word, MAX_STEPS)
     trace = [[now.state, now.head, now.symbol, sorted(now.tape.items())] for now in run.trace]
     heads = [now.head for now in run.trace]
     cells = range(min(heads), max(*heads, len(word) - 1) + 1)
     networks = []
-    for kind in constructions().values():
+    for kind in map(known.__getitem__, in_order(known)):
         try:
             network = kind(machine, **kind.options_for({}, word, max(1, run.steps), cells=cells))
             networks.append(_exported(network, word, run.steps))
@@ -150,8 +180,10 @@ def _exported(network: Construction, word: Any, steps: int) -> dict[str, Any]:
     cells = network.loop.state == "cells"
     start = {"cells" if cells else "column": [_numbers(x) for x in first] if cells else _numbers(first)}
     found: list[Any] = [[passes, places and list(map(list, places))] for passes, places in memory(network, word, steps)]
+    shows = {"shows": SHOWS[network.construction]} if network.construction in SHOWS else {}
     return {
         "construction": network.construction,
+        **shows,
         "file": ir.to_dict(network),
         "start": start | {"word": [] if tape is None else [_numbers(row) for row in tape]},
         "steps": found,
