@@ -1,6 +1,7 @@
 """The command line, as a user meets it."""
 
 import fcntl
+import inspect
 import os
 import pty
 import re
@@ -18,9 +19,12 @@ import pytest
 import turing
 from book import ROOT
 from paper import FIGURE_1
-from turing.cli import main
+from turing.cli import OPTIONS, main
+from turing.comparison.measure import MAX_STEPS
 from turing.formats import FORMATS, LIMIT, dumps, fit, parse
 
+CONSTRUCTIONS = [name for name, kind in turing.constructions().items() if kind.__module__.startswith("turing")]
+COMMANDS = ["run", "show", "convert", "compile", "prove", "decompile", "compare", "zoo", "grade"]
 BB4 = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"
 NATIVE = ["run", "bb3", "--network", "wcm21", "--engine", "native"]
 RUNAWAY = "1RA1RA"  # writes 1s to the right and never stops
@@ -803,16 +807,82 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out == f"turing {turing.__version__}\n"
 
 
+PAGE = (ROOT / "book" / "command-line.md").read_text(encoding="utf-8")
+
+
 def test_the_commands_that_the_page_shows_run_and_print_what_it_shows(cli, tmp_path, monkeypatch):
+    """A line of … stands for lines that are not shown."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "book" / "command-line.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^\$ turing (.+)\n((?:[^$`].*\n)*)", page, re.MULTILINE)
-    assert len(shown) >= 5
-    assert shown[0][1]
-    for line, output in shown:
-        status, printed, complaint = cli(*shlex.split(line))
+    (machine,) = re.findall(r"Here is `flip\.yaml`.+?```yaml\n(.+?)```", PAGE, re.DOTALL)
+    Path("flip.yaml").write_text(machine, encoding="utf-8")
+    shown = re.findall(r"^\$ (turing|python) (.+)\n((?:[^$`].*\n|\n)*)", PAGE, re.MULTILINE)
+    assert {line.split()[0] for _, line, _ in shown} >= {*COMMANDS} - {"grade"}
+    for program, line, output in shown:
+        if program == "turing":
+            status, printed, complaint = cli(*shlex.split(line))
+        else:
+            ran = subprocess.run([sys.executable, *shlex.split(line)], capture_output=True, text=True)
+            status, printed, complaint = ran.returncode, ran.stdout, ran.stderr
         assert (status, complaint) == (0, ""), line
-        assert output in ("", printed), line
+        parts = map(re.escape, re.split(r"^…\n", output, flags=re.MULTILINE))
+        assert not output or re.fullmatch("(?:.*\n)*?".join(parts), printed), line
+
+
+def test_a_network_and_its_file_print_what_the_page_says_that_they_print_again(cli, tmp_path):
+    file, word = str(tmp_path / "net.json"), "B(())E"
+    cli("compile", "balanced_parentheses", "--network", "wcm21", "--T", "100", "-o", file)
+    printed = cli("run", "balanced_parentheses", word)
+    assert cli("run", file, word) == printed
+    assert len(printed[1].splitlines()) == 7
+
+
+def test_the_page_has_a_row_a_section_and_the_help_of_every_command():
+    parts = [r"^\| \[`(\w+)`\]\(#turing-\1\) \|", r"^\(turing-(\w+)\)=\n## turing \1\n", r"^```\{command\} (\w+)\n"]
+    for part in parts:
+        assert re.findall(part, PAGE, re.MULTILINE) == COMMANDS, part
+
+
+def test_the_steps_that_the_page_names_are_those_for_which_a_run_is_compiled(cli):
+    fit = turing.constructions()["wcm21"].options_for
+    assert fit({})["T"] == fit({}, "")["T"] == 1_000
+    assert fit({}, "", None, "indexed")["T"] == 1_000_000
+    assert fit({}, "", None, "native")["T"] == 100_000_000
+    assert "`T` is the default below; but for `wcm21` it is 1,000,000 with\n`--engine indexed` and 100,000,000" in PAGE
+    chosen = {option for name in CONSTRUCTIONS for option in turing.constructions()[name].options_for({}, "")}
+    assert {"T", *re.findall(r"`(\w+)`", re.search(r"`run` chooses (.+) to fit the run", PAGE)[1])} == chosen
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+def test_help_says_what_each_option_of_a_network_means_and_its_default(cli, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
+    names = list(inspect.signature(turing.constructions()[name]).parameters)[1:]
+    for command in ("compile", "run"):
+        status, out, _ = cli(command, "--network", name, "--help")
+        assert status == 0
+        for option in names:
+            assert re.search(rf"^  --{option} \S+ +\w.+ \(default: .+\)$", out, re.MULTILINE), option
+        assert "an option of" not in out
+
+
+def test_the_defaults_in_the_help_are_those_that_compile_takes(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
+    for name, default in {"wcm21": "1,000", "li24": "16"}.items():
+        assert f"of steps of a run (default: {default})" in cli("compile", "--network", name, "--help")[1]
+        assert f"{int(default.replace(',', ''))}" == str(turing.constructions()[name].options_for({})["T"])
+    for name, base, digits in (("ss95", 4, [1, 3]), ("ss95-realtime", 16, [11, 15])):
+        assert turing.compile(turing.zoo["bb2"], name).options.items() >= {"base": base, "digits": digits}.items()
+    assert OPTIONS["base"][1] == "4; 16 in ss95-realtime"
+    assert OPTIONS["digits"][1] == "1,3; 11,15 in ss95-realtime"
+    assert f"(default: {MAX_STEPS})" in cli("compare", "--help")[1]
+
+
+def test_the_help_of_a_command_has_its_own_exit_statuses(cli):
+    of = {name: cli(name, "--help")[1].partition("exit status:")[2] for name in COMMANDS}
+    for name, text in of.items():
+        listed = re.findall(r"^  (\d+) ", text, re.MULTILINE)
+        assert listed == ["0", "2", *(["3", "4"] if name in ("run", "prove") else []), "130", "141"], name
+    assert "jammed" in of["run"]
+    assert "refuted" in of["prove"]
 
 
 def test_decompile_prints_the_rules_that_are_in_the_weights(tmp_path, capsys):

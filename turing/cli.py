@@ -39,18 +39,49 @@ CHUNK = 100_000  # steps between two looks at the clock and at Ctrl-C
 STEPS = 100_000_000  # of a machine, unless said otherwise
 CELLS = 5_000_000  # where a tape that grows for ever is stopped, at about a gigabyte
 SHOWN = 200  # cells of a tape that are printed
+WIDTH = 80  # of sentences that are printed
 LONGEST = 86_400  # seconds for a cell of a student's notebook
 
 NOT_A_MACHINE = "This is a network, and a machine is expected here. turing show prints the network."
-ABOUT_MACHINE = "a name of the zoo, a file, the text itself in any known format, or - for standard input"
-ABOUT_EITHER = f"{ABOUT_MACHINE}; or a network that turing.save or turing compile wrote, as a file, text or -"
-EXIT = f"""exit status:
-  0    halted, or proved; for the other commands, done
-  2    bad input or usage, or a network that cannot represent the run; the message is on standard error
-  3    jammed: no rule applies, and the state does not halt; or refuted
-  4    limit: --max-steps are done, or the tape has grown to {CELLS:,} cells; or undecided
-  130  interrupted with Ctrl-C; what was done so far is printed
-  141  the program that read the output has closed it"""
+ABOUT_MACHINE = "a machine: its name in the zoo, a file, its text, or - for standard input"
+ABOUT_EITHER = "a machine (its name in the zoo, a file, its text, or - for standard input), or a saved network"
+WORD = (
+    "the word on the tape (default: the empty word): each character is a symbol; or, if the machine has longer "
+    "symbols, they are separated by spaces"
+)
+
+# By the name of an option of a construction: what it means, and the default where a signature leaves it open.
+OPTIONS = {
+    "T": ("the maximum number of steps of a run", ""),
+    "bits": ("how many bits a position has", "as few as T steps need"),
+    "kappa": ("the factor on attention scores before the softmax", ""),
+    "average": ("ratio divides two sums, which is exact; literal is the softmax as the paper writes it", ""),
+    "adder": ("ripple has the layers of the paper, lookahead three ReLU layers a step", ""),
+    "restoring": ("whether restoring layers keep noise from growing from step to step", ""),
+    "feedback": ("analog feeds a column back as it is, token rounds its places to 0 or 1 first", ""),
+    "arithmetic": ("the type of the numbers, such as exact, float32 or float64", ""),
+    "base": ("the base of the number that holds a stack; it needs --digits", "4; 16 in ss95-realtime"),
+    "digits": ("the two digits for 0 and 1 in that base", "1,3; 11,15 in ss95-realtime"),
+    "weights": ("closed takes them from formulas, 'least squares' solves for them, as in the paper", ""),
+    "version": ("1 takes one pass for a micro-step, 4 takes four and has smaller layers", "1, or 4 if 1 is too large"),
+    "positions": ("whether the t-th column is given the number 1/t; otherwise a head computes it", ""),
+    "cells": ("the number of tape cells", "all that the head can reach in T steps"),
+    "left": ("how many of these cells are left of the word", "T, or 1 with --cells"),
+}
+
+OTHERS = "the others"
+EXIT = (  # status, the command that it is from, and what it means there
+    (0, "run", "the machine halted"),
+    (0, "prove", "proved"),
+    (0, OTHERS, "done"),
+    (2, "", "an error, such as a misspelled option or a network too small for the run; standard error says which"),
+    (3, "run", "the machine jammed: no rule applies, and its state does not halt"),
+    (3, "prove", "refuted"),
+    (4, "run", f"stopped: --max-steps or T was reached, or the tape grew to {CELLS:,} cells"),
+    (4, "prove", "undecided"),
+    (130, "", "interrupted with Ctrl-C; run and grade print what was done so far"),
+    (141, "", "the reader of the output closed the pipe, as in … | head"),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -126,12 +157,44 @@ def _options_of(construction: str) -> dict[str, Callable[[str], Any]]:
     return found
 
 
+def _about_option(construction: str, name: str, of_run: bool) -> str:
+    """What an option means, and its default: for a run the one that fits the run, otherwise that of ``compile``."""
+    from turing.construction import constructions
+
+    network = constructions()[construction]
+    meaning, default = OPTIONS.get(name, (f"an option of {construction}", ""))
+    chosen = network.options_for({}, "") if of_run else network.options_for({})
+    value = chosen.get(name, inspect.signature(network).parameters[name].default)
+    if of_run and name in chosen:
+        default = "chosen for the run"
+    elif isinstance(value, bool):
+        default = "yes" if value else "no"
+    elif isinstance(value, (int, float)):
+        default = f"{value:,.15g}"
+    elif isinstance(value, str):
+        default = value
+    return f"{meaning} (default: {default})" if default else meaning
+
+
+def _exit_status(command: str | None = None) -> str:
+    """What each exit status means, for one command or for all."""
+    own, said = {"", command if command in ("run", "prove") else OTHERS}, dict[int, list[str]]()
+    for status, who, what in EXIT:
+        if command is None or who in own:
+            said.setdefault(status, []).append(what if command or not who else f"{what} ({who})")
+    lines = [
+        textwrap.fill("; ".join(texts), WIDTH, initial_indent=f"  {status:<5}", subsequent_indent=" " * 7)
+        for status, texts in said.items()
+    ]
+    return "\n".join(["exit status:", *lines])
+
+
 def _parser(construction: str | None = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="turing",
-        description="Run, show and convert Turing machines; compile them into networks, and run, show and compare "
-        "those. Grade the exercises of a class.",
-        epilog=EXIT,
+        description="Run, show and convert Turing machines. Compile them into networks, and run,\n"
+        "show, prove, decompile and compare these. Grade the exercises of a class.",
+        epilog=_exit_status(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -143,91 +206,102 @@ def _parser(construction: str | None = None) -> argparse.ArgumentParser:
             name,
             help=help,
             description=f"{help[0].upper()}{help[1:]}.",
-            epilog=EXIT,
+            epilog=_exit_status(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         sub.set_defaults(command=function)
         return sub
 
-    def network(sub: argparse.ArgumentParser, required: bool) -> None:
+    def network(sub: argparse.ArgumentParser, required: bool, of_run: bool = False) -> None:
         sub.add_argument(
             "--network",
             metavar="NAME",
             required=required,
-            help="a construction, such as wcm21 or ss95; --network NAME --help lists its options",
+            help="compile the machine by this construction, such as wcm21 or ss95; add --help for its options",
         )
-        for option, read in (_options_of(construction) if construction else {}).items():
-            sub.add_argument(f"--{option}", metavar="X", type=read, help=f"{construction}: as in turing.compile")
+        if construction is None:
+            return
+        names = {_integers: "N,N", _yes_or_no: "yes|no", _steps: "N", float: "X", str: "NAME"}
+        for option, read in _options_of(construction).items():
+            about = _about_option(construction, option, of_run)
+            sub.add_argument(f"--{option}", metavar=names[read], type=read, help=about)
 
-    run = command("run", _run, "run a machine, or the network of one, on a word and say how it ends")
+    run = command("run", _run, "run a machine, or its network, on a word and say how the run ends")
     run.add_argument("machine", metavar="MACHINE", help=ABOUT_EITHER)
-    run.add_argument(
-        "word",
-        metavar="WORD",
-        nargs="?",
-        default="",
-        help="the word on the tape, by default empty; one symbol a character, "
-        "or split at spaces if the machine has longer symbols",
-    )
-    steps = f"stop after N steps (default: {STEPS:,}, or T for a network)"
+    run.add_argument("word", metavar="WORD", nargs="?", default="", help=WORD)
+    steps = f"stop after N steps (default: {STEPS:,}, or the T of a network that has one)"
     run.add_argument("--max-steps", metavar="N", type=_steps, help=steps)
-    network(run, required=False)
-    run.add_argument("--engine", metavar="E", help="of a network: torch (unless given), indexed or native")
-    run.add_argument("--checkpoint", metavar="FILE", help="native: write where the run stands, or go on from there")
-    run.add_argument("--trace", action="store_true", help="print each configuration, the head in brackets")
+    network(run, required=False, of_run=True)
+    run.add_argument(
+        "--engine", metavar="NAME",
+        help="how to compute a network: torch, indexed, or native, which needs llvmlite (default: torch)",
+    )  # fmt: skip
+    run.add_argument(
+        "--checkpoint", metavar="FILE",
+        help="with --engine native: save where the run stands in FILE; if FILE exists, go on from there",
+    )  # fmt: skip
+    run.add_argument("--trace", action="store_true", help="print each configuration, with the head in brackets")
 
     view = command("show", _show, "show the rules, states and alphabet of a machine, or the equations of a network")
     view.add_argument("given", metavar="MACHINE", help=ABOUT_EITHER)
-    view.add_argument("--svg", metavar="FILE", help="write the state diagram, or the weights drawn, to FILE as well")
+    view.add_argument("--svg", metavar="FILE", help="also draw a machine's states, or a network, in FILE.svg")
 
     convert = command("convert", _convert, "write a machine in another format")
     convert.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
-    convert.add_argument("--to", metavar="FORMAT", required=True, choices=FORMATS, help=", ".join(FORMATS))
-    convert.add_argument("--rename", action="store_true", help="rename what the format cannot hold")
-    convert.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    convert.add_argument("--to", metavar="FORMAT", required=True, choices=FORMATS, help=f"one of {', '.join(FORMATS)}")
+    convert.add_argument(
+        "--rename", action="store_true", help="rename states and symbols that the format does not allow"
+    )
+    convert.add_argument("-o", "--output", metavar="FILE", help="write to FILE (default: standard output)")
 
     build = command("compile", _compile, "compile a machine into the weights of a network, and write them to a file")
     build.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
     network(build, required=True)
     build.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the file: .json, .safetensors, or .onnx for one step"
-    )
+        "-o", "--output", metavar="FILE", required=True,
+        help="the file to write: .json, .safetensors, or .onnx, for one pass of the network, which other programs read",
+    )  # fmt: skip
 
     proof = command("prove", _prove, "prove for all words that a network simulates its machine, or say where it fails")
     proof.add_argument("given", metavar="MACHINE", help=ABOUT_EITHER)
     network(proof, required=False)
-    proof.add_argument("-o", "--output", metavar="FILE", help="write the proof to FILE, for python -m turing.recheck")
+    proof.add_argument(
+        "-o", "--output", metavar="FILE", help="also write the proof to FILE, for python -m turing.recheck"
+    )
 
     back = command("decompile", _decompile, "read the machine back out of the weights of a network, without its names")
-    back.add_argument("given", metavar="FILE", help="a network that turing.save or turing compile wrote")
-    back.add_argument("-o", "--output", metavar="FILE", help="write the machine to FILE, as JSON")
+    back.add_argument("given", metavar="FILE", help="a saved network")
+    back.add_argument("-o", "--output", metavar="FILE", help="also write the machine to FILE, as JSON")
 
-    table = command("compare", _compare, "compile a machine by every construction, run all on a word, and measure")
+    table = command("compare", _compare, "compile a machine by every construction, run the networks, and measure them")
     table.add_argument("machine", metavar="MACHINE", help=ABOUT_MACHINE)
-    table.add_argument("word", metavar="WORD", nargs="?", default="", help="the word on the tape, as for run")
-    table.add_argument("--max-steps", metavar="N", type=_steps, help="stop after N steps of the machine (200)")
+    table.add_argument("word", metavar="WORD", nargs="?", default="", help=WORD)
+    table.add_argument("--max-steps", metavar="N", type=_steps, help="stop after N steps of the machine (default: 200)")
     table.add_argument("--json", action="store_true", help="print the numbers as JSON, for programs")
 
-    shelf = command("zoo", _zoo, "list the machines that come with the library, or show one with its samples")
-    shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo")
+    shelf = command("zoo", _zoo, "list the machines that come with the library, or describe one, with sample words")
+    shelf.add_argument("name", metavar="NAME", nargs="?", help="a machine of the zoo (default: list them all)")
 
     marks = command("grade", _grade, "run students' notebooks, and grade the exercises in them")
     marks.add_argument("places", metavar="NOTEBOOK", nargs="+", help="a notebook, or a folder of them")
     marks.add_argument(
-        "--csv", metavar="FILE", help="write the grades to FILE as well, a row for each exercise; - prints them so"
-    )
+        "--csv", metavar="FILE",
+        help="also write the grades to FILE, a row for each exercise; - prints these rows in place of the table",
+    )  # fmt: skip
     marks.add_argument(
-        "--timeout", metavar="S", type=_seconds, default=grading.SECONDS, help=f"seconds for a cell ({grading.SECONDS})"
-    )
+        "--timeout", metavar="S", type=_seconds, default=grading.SECONDS,
+        help=f"seconds for a cell (default: {grading.SECONDS})",
+    )  # fmt: skip
     marks.add_argument(
-        "--exercise", metavar="NAME", action="append", default=[], help="grade only this one; repeat it for more"
-    )
+        "--exercise", metavar="NAME", action="append", default=[],
+        help="grade only this exercise; repeat it for more (default: all)",
+    )  # fmt: skip
     marks.add_argument(
         "--points", metavar="NAME=N", type=_points, action="append", default=[],
-        help="what an exercise is worth, if not as many points as its difficulty; repeat it for more",
+        help="points for an exercise; repeat it for more (default: its difficulty)",
     )  # fmt: skip
-    marks.add_argument("--feedback", metavar="FOLDER", help="write a text for each notebook into this folder")
+    marks.add_argument("--feedback", metavar="FOLDER", help="also write a feedback file for each notebook into FOLDER")
     return parser
 
 
@@ -498,9 +572,15 @@ def _about_network(network: Construction) -> dict[str, str]:
     parameters = list(network.parameters())
     return {
         **network.about(),
-        "machine": repr(network.machine).removeprefix("<TuringMachine: ").removesuffix(">"),
-        "numbers": f"{sum(p.numel() for p in parameters):,}, {sum(int(p.count_nonzero()) for p in parameters):,} not 0",
+        "machine": _size(network.machine),
+        "weights": f"{sum(p.numel() for p in parameters):,}, of which "
+        f"{sum(int(p.count_nonzero()) for p in parameters):,} are not 0",
     }
+
+
+def _size(machine: Any) -> str:
+    """How many states, symbols and rules; that it is a stack machine, if it is one."""
+    return repr(machine).strip("<>").removeprefix("TuringMachine: ")
 
 
 def _compile(args: argparse.Namespace) -> int:
@@ -532,7 +612,7 @@ def _prove(args: argparse.Namespace) -> int:
     elif not isinstance(found, Construction) or args.network is not None:
         raise ValueError("A network that turing compile wrote is proved as it is; --network is for a machine.")
     proof = prove(found)
-    print(proof)
+    print(textwrap.fill(arguments.printable(str(proof)), WIDTH, break_long_words=False, break_on_hyphens=False))
     for weight in proof.blame():
         print(weight)
     if args.output is not None and proof.verdict == "proved":
@@ -547,10 +627,11 @@ def _decompile(args: argparse.Namespace) -> int:
     if isinstance(given, (Entry, TuringMachine)):
         raise ValueError("A network is read back, and a machine was given. turing compile writes a network to a file.")
     found = decompile(given)
+    options = [f"{name} {value}" for name, value in found.options.items() if name not in found.unknown]
     _print_rows(
         {
-            "network": ", ".join([found.construction, *(f"{name} {value}" for name, value in found.options.items())]),
-            "machine": repr(found.machine),
+            "network": ", ".join([found.construction, *options]),
+            "machine": _size(found.machine),
             "margin": f"{found.margin:.2f}",
             "certified": "yes, number for number" if found.certified else "no",
         }
@@ -565,7 +646,7 @@ def _decompile(args: argparse.Namespace) -> int:
             print(f"  {q} {' '.join(top or '–' for top in tops)} → {target}: {done}")
     print()
     for name, reason in found.unknown.items():
-        print(textwrap.fill(f"unknown, {name}: {reason}.", 100))
+        print(textwrap.fill(f"unknown, {name}: {reason}.", WIDTH, subsequent_indent="  "))
     if args.output is not None:
         if not isinstance(found.machine, TuringMachine):
             raise ValueError("No file was written: what was read is a stack machine, and files hold Turing machines.")
@@ -653,7 +734,7 @@ def _grade(args: argparse.Namespace) -> int:
 
 def _print_about(entry: Entry) -> None:
     print(f"{entry.title} ({entry.name})\n")
-    print(textwrap.fill(entry.about, 100), end="\n\n")
+    print(textwrap.fill(entry.about, WIDTH), end="\n\n")
 
 
 def _print_rows(rows: Mapping[str, str]) -> None:
