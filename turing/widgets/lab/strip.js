@@ -4,7 +4,7 @@ import { button, h, scroller, svg } from "../page/dom.js";
 import { big } from "../page/text.js";
 
 const ROWS = ["st", "sym1", "sym2", "pos1", "pos2", "pos3", "scr1", "scr2", "scr3", "scr4", "scr5"];
-const FAMILIES = [["st", 0, 1], ["sym", 1, 3], ["pos", 3, 6], ["scr", 6, 11]], ROW = 7; // pixels
+const FAMILIES = [["st", 0, 1], ["sym", 1, 3], ["pos", 3, 6], ["scr", 6, 11]], ROW = 8; // pixels
 
 /** Where each slice of a vector goes, as [row, rows]: slices that no column has take rows that are free. */
 function rowsOf(slices) {

@@ -37,9 +37,13 @@ class Lab(Widget):
     """Type or paste a Turing machine, watch it become a transformer, and run it, all in the page.
 
     The network's weights are written in the page, and everything that is shown of a run comes out of them. The plain
-    interpreter runs beside the network, and the mark says whether both agree. ``word`` is what ``machine.run`` takes;
-    it is live. With ``link``, machine, word and step are in the address of the page, for at most one lab on a page;
-    ``page`` is the address of a page that has such a lab, to which the others link.
+    interpreter runs beside the network, and the mark says whether both agree.
+
+    - ``machine``: the Turing machine at first; by default ``balanced_parentheses``
+    - ``word``: what ``machine.run`` takes; it is live
+    - ``link=True`` keeps machine, word and step in the page's address, so that readers can share them. Use it once on a
+      page.
+    - ``page``: the address of a page with such a lab, to which this one then links
 
     Chapter: :doc:`/book/wcm21`.
     """
