@@ -2,8 +2,9 @@
 
 - The fields of a named tuple stand in its signature and are explained below it; a class that a module names as its kind
   is described in its own place; `extra_repr` is PyTorch's. None of them has an entry.
-- A default that the code names has its value here: 9999.0, and not KAPPA. A widget and a construction are made by a
-  metaclass or a base class that takes anything; what they take is said by their own `__init__`.
+- A default that the code names has its value here: 9999.0, and not KAPPA; an argument that begins with _ is left out.
+  A widget and a construction are made by a metaclass or a base class that takes anything; what they take is said by
+  their own `__init__`.
 - What can be had from `turing` itself is headed so: `turing.compile`, and not `turing.construction.compile`.
 - A section names the chapter of its entries below its heading, and an entry names only another one.
 """
@@ -44,7 +45,7 @@ def own_signature(app, what: str, name: str, thing: object, options, signature: 
                 signature = signature.replace(f"{field.name}=<factory>", f"{field.name}={field.default_factory()!r}")
     names = getattr(sys.modules.get(getattr(thing, "__module__", "")), "__dict__", {})
     signature = re.sub(r"(?<==)[A-Z_]+\b", lambda found: repr(names.get(found[0], found[0])), signature)
-    return re.sub(r"=lambda [^,)]*", "=…", signature), result
+    return re.sub(r", _\w+(?=[,)])", "", re.sub(r"=lambda [^,)]*", "=…", signature)), result
 
 
 def short_names(doctree: nodes.document) -> None:
@@ -71,11 +72,11 @@ def chapters_once(doctree: nodes.document) -> None:
         entries = [paragraph for paragraph in section.findall(nodes.paragraph) if chapter_of(paragraph)]
         for paragraph in entries:
             usual = Counter(map(chapter_of, entries)).most_common(1)[0][0]
+            paragraph["classes"].append("chapter-named")
             if chapter_of(paragraph) == usual:
                 paragraph.parent.remove(paragraph)
                 first = section.next_node(nodes.paragraph)
                 if not (first and first.parent is section and chapter_of(first) == usual):
-                    paragraph["classes"].append("chapter-of-section")
                     section.insert(1, paragraph)
 
 

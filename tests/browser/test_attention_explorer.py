@@ -208,7 +208,7 @@ def test_clicks_change_bits_values_keys_and_numbers_and_leave_another_widget_alo
 
     check("Query, bit 0", query="100")
     check("Query, bit 2", query="000")
-    assert seen(page)["notes"][1] == ["−½", "+½", "−½"]
+    assert seen(page)["notes"][1] == ["−0.5", "+0.5", "−0.5"]
     state["pairs"][1][0] = "001"
     check("Key 2, bit 2")
     state["pairs"][1][1] = 0
@@ -297,8 +297,8 @@ def test_with_the_keyboard_alone_everything_can_be_reached_and_set(open_page):
     assert reached == [
         "One match", "No match", "Small κ", "The tie that breaks it", "κ", "κ, on a logarithmic scale",
         "float32", "float64", "ratio", "literal", "Query, bit 0: 1 q[0]",
-        "Key 1, bit 0: 1 +½", "Key 1: 1 value", "Remove key 1",
-        "Key 2, bit 0: 0 −½", "Key 2: 0 value", "Remove key 2", "Add a key",
+        "Key 1, bit 0: 1 +0.5", "Key 1: 1 value", "Remove key 1",
+        "Key 2, bit 0: 0 −0.5", "Key 2: 0 value", "Remove key 2", "Add a key",
     ]  # fmt: skip
     state = {"query": "0", "pairs": [["1", 0], ["0", 0]], "kappa": 9999, "average": "literal", "dtype": "float32"}
     for name, key in (("Query, bit 0", "Space"), ("Key 1", "Enter"), ("literal", "Space")):

@@ -130,7 +130,7 @@ function createKey(i, bits, { onBit, onValue, onRemove }) {
     remove,
     show({ query, pairs }, found) {
       const [key, one] = pairs[i];
-      word.show(key, (place) => (key[place] === query[place] ? "+½" : "−½"));
+      word.show(key, (place) => (key[place] === query[place] ? "+0.5" : "−0.5"));
       showCell(value, one, "value");
       remove.disabled = pairs.length === 1;
       row.show(i, found);

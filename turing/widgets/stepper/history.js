@@ -26,7 +26,7 @@ export function createHistory(machine, root) {
       const tall = fit(HEIGHT, trace.length), spelled = tall >= READABLE * ratio && isSingle(machine);
       legend.hidden = spelled; // symbols that are printed need no key
       const gutter = Math.round((spelled ? 48 + 12 * names : 40) * ratio);
-      const wide = Math.max(fit(width - gutter / ratio, hi - lo + 1), spelled ? tall : 0);
+      const wide = Math.max(fit(width - 1 - gutter / ratio, hi - lo + 1), spelled ? tall : 0);
       const height = Math.min(HEIGHT, Math.ceil((trace.length * tall) / ratio));
       frame.style.height = `${height}px`;
       rows.style.height = `${((step + 1) * tall) / ratio}px`;
