@@ -1,4 +1,4 @@
-"""Exact arithmetic: a vector of rationals, kept as integers over one common denominator.
+"""A vector of rationals, kept as integers over one common denominator.
 
 Networks in floats compute on tensors; in exact arithmetic they all compute on :class:`Exact`. After a layer norm some
 of its numbers are rationals divided by the root of an integer; scores of such vectors are sums of roots, :class:`Surd`.
@@ -23,6 +23,8 @@ Number = Fraction | int | float
 class Surd:
     """A sum of rational multiples of roots, Σ r √n, compared exactly. ``terms`` maps n to r.
 
+    >>> from fractions import Fraction
+    >>> from turing.exact import Surd
     >>> Fraction(314, 100) < Surd({2: Fraction(1), 3: Fraction(1)}) < Surd({10: Fraction(1)})
     True
     >>> Surd({8: Fraction(1)}) == Surd({2: Fraction(2)})
@@ -38,7 +40,7 @@ class Surd:
 
     @classmethod
     def of(cls, value: Any) -> Surd:
-        """A number as a surd."""
+        """An integer, a fraction or a float as a surd."""
         return value if isinstance(value, Surd) else cls({1: Fraction(value)})
 
     def __add__(self, other: Any) -> Surd:
@@ -106,6 +108,7 @@ class Exact(Sequence[Fraction]):
 
     ``roots`` gives for some places an integer by whose root their number is divided; these items are surds.
 
+    >>> from turing.exact import Exact
     >>> x = Exact([1, 3], 4) + Exact([1, 0], 2)
     >>> x, x[0], x.numerators, float(x[1])
     (Exact([3/4, 3/4]), Fraction(3, 4), [3, 3], 0.75)
@@ -152,6 +155,7 @@ class Exact(Sequence[Fraction]):
     def dots(self, others: Iterable[Exact]) -> list[Any]:
         """Σ xᵢyᵢ for each of several vectors: a fraction, or a surd if there are roots.
 
+        >>> from turing.exact import Exact
         >>> Exact([1, 2]).dots([Exact([3, 4]), Exact([1, 1], 2)])
         [Fraction(11, 1), Fraction(3, 2)]
         """
@@ -204,6 +208,8 @@ def _same_denominator(one: Exact, two: Exact) -> tuple[Exact, Exact]:
 def best(scores: Sequence[Any]) -> list[int]:
     """The places of the greatest of some numbers, fractions or surds.
 
+    >>> from fractions import Fraction
+    >>> from turing.exact import best
     >>> best([Fraction(1), Fraction(0), Fraction(1)])
     [0, 2]
 
@@ -222,6 +228,8 @@ def best(scores: Sequence[Any]) -> list[int]:
 def average(scores: Sequence[Any], values: Sequence[Exact]) -> Exact:
     """The average of the values with the best score: what hard attention gives.
 
+    >>> from fractions import Fraction
+    >>> from turing.exact import Exact, average
     >>> average([Fraction(1), Fraction(0), Fraction(1)], [Exact([1]), Exact([5]), Exact([2])])
     Exact([3/2])
 
@@ -248,6 +256,7 @@ def average(scores: Sequence[Any], values: Sequence[Exact]) -> Exact:
 def normalised(x: Exact) -> Exact:
     """x′ / ‖x′‖ with x′ = x − mean: layer norm without ε. Where ‖x′‖ is not rational, the result has roots.
 
+    >>> from turing.exact import Exact, normalised
     >>> normalised(Exact([1, 1, -1, -1])), normalised(Exact([1, 0, -1])).roots
     (Exact([1/2, 1/2, -1/2, -1/2]), {0: 2, 1: 2, 2: 2})
 

@@ -1,13 +1,12 @@
 """Grade the notebooks of a class: run each in a kernel of its own, and judge what its cells define.
 
-A notebook is code that a stranger wrote, and grading runs it. Stored outputs do not count, and neither do the cells
-with the book's solutions, which are not run. The function of an exercise is judged right after the cell that defines
-it, so that nothing further down can change the verdict, and it is judged here: the kernel sends what the function
-returns as plain data (``turing.exercises.cells``), and never a verdict.
-
-The purpose of a cell is read from its text: ``def even_ones():`` is an answer to the exercise of that name. Tags, the
-ids of cells and the name of the file may have been lost.
+Stored outputs do not count, and neither do the cells with the book's solutions, which are not run. The purpose of a
+cell is read from its text: ``def even_ones():`` is an answer to the exercise of that name. It is judged right after its
+cell, so that nothing further down can change the verdict.
 """
+
+# A notebook is code that a stranger wrote. So an answer is judged here: the kernel sends what the function returns as
+# plain data (turing.exercises.cells), and never a verdict. Tags, the ids of cells and the name of the file may be lost.
 
 from __future__ import annotations
 
@@ -73,9 +72,13 @@ Answer = tuple[int, str]  # the number of a cell, and the exercise that it answe
 class Grade:
     """The verdict on one exercise in one notebook.
 
-    ``verdict`` is passed, failed, not tried (the stub is unchanged), timed out, missing (no cell defines the function)
-    or not run; ``message`` says why. A pass gives all ``points`` that the exercise is worth, ``out_of``, anything else
-    none. A file that cannot be graded at all has one grade, without chapter and exercise.
+    - ``notebook``, ``chapter``, ``exercise``: their names
+    - ``verdict``: ``"passed"``, ``"failed"``, ``"not tried"`` (the stub is unchanged), ``"timed out"``, ``"missing"``
+      (no cell defines the function) or ``"not run"``
+    - ``message``: why
+    - ``out_of``: what the exercise is worth; ``points`` is the same number for a pass, and otherwise 0
+
+    A file that cannot be graded at all has one grade, whose chapter and exercise are empty.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -92,16 +95,16 @@ class Grade:
         return self.out_of if self.verdict == PASSED else 0
 
 
-def notebooks(places: Iterable[str | Path]) -> dict[str, Path]:
-    """The given notebooks and those in the given folders: a dictionary by the names under which they are graded.
+def notebooks(places: str | Path | Iterable[str | Path]) -> dict[str, Path]:
+    """Notebooks to grade: a dictionary from the names under which they are graded to their paths.
 
-    A notebook in a folder is named from there: ``ada/gates.ipynb``. Hidden files are left out. Where two would have the
-    same name, each is named by its whole path.
+    ``places`` is a notebook or a folder, or a list of them. A notebook in a folder is named from there:
+    ``ada/gates.ipynb``. Hidden files are left out. Where two would have the same name, each is named by its whole path.
 
     Chapter: :doc:`/book/teaching`.
     """
     found: list[tuple[str, Path]] = []
-    for place in map(Path, places):
+    for place in map(Path, [places] if isinstance(places, (str, Path)) else places):
         if place.is_dir():
             files = sorted(path for path in place.rglob("*") if ".ipynb" in path.name.lower())
             inside = {path.relative_to(place).as_posix(): path for path in files if not path.is_dir()}
@@ -126,9 +129,13 @@ def grade(
 ) -> list[Grade]:
     """Run a notebook; return a :class:`Grade` for each exercise of its chapter, and never raise for what it does.
 
-    The code runs with your permissions, so please use a container. A cell that takes longer than ``timeout`` seconds is
-    interrupted, and so is a check. With ``only``, the names of some exercises, no other is graded. An exercise is worth
-    as many points as its difficulty, unless ``points`` has another number for it.
+    - ``name``: what the grades call the notebook; by default the name of its file
+    - ``timeout``: the seconds after which a cell or a check is interrupted
+    - ``only``: the names of the exercises to grade; by default all
+    - ``points``: a dictionary from the name of an exercise to the points that it is worth; by default as many as its
+      difficulty
+
+    The code runs with your permissions, so please use a container.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -457,6 +464,7 @@ def _knock(port: int) -> None:
 def table(grades: Sequence[Grade]) -> str:
     """The grades as text: for each chapter a row for each notebook and a column for each exercise, then the failures.
 
+    >>> from turing.grading import Grade, table
     >>> print(table([Grade("ada.ipynb", "machines", "even_ones", "failed", "On the empty word …", out_of=1)]))
     machines
     notebook   even_ones  points
@@ -496,9 +504,8 @@ def _points(grades: Sequence[Grade]) -> str:
 
 
 def feedback(grades: Sequence[Grade], folder: str | Path) -> None:
-    """Write a text for each notebook into a folder: its points, and for each exercise the verdict and the message.
-
-    The text on ``ada/gates.ipynb`` is ``ada/gates.txt`` there.
+    """Write a text for each student: one file for each notebook, with its points, and for each exercise the verdict and
+    the message. The file on ``ada/gates.ipynb`` is ``ada/gates.txt`` in ``folder``, which is made if need be.
 
     Chapter: :doc:`/book/teaching`.
     """
@@ -515,9 +522,10 @@ def feedback(grades: Sequence[Grade], folder: str | Path) -> None:
 
 
 def write_csv(grades: Iterable[Grade], file: TextIO, header: bool = True) -> None:
-    """Write the grades as CSV, one row for each exercise of each notebook.
+    """Write the grades as CSV to an open text file, one row for each exercise of each notebook.
 
-    The columns are notebook, chapter, exercise, verdict, points, out_of and message.
+    The columns are notebook, chapter, exercise, verdict, points, out_of and message. With ``header=False`` there is no
+    row of these names, so that you can append to a file.
 
     Chapter: :doc:`/book/teaching`.
     """

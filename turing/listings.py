@@ -1,4 +1,4 @@
-"""Show a piece of the library in a chapter, from its source file, so that nobody has to retype it."""
+"""Show a piece of the library in a page, from its source file, so that nobody has to retype it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ ROLE = re.compile(r":(?:\w+:)?\w+:(?=`)")  # Sphinx's, before a name in a docstr
 
 
 def source(thing: Any) -> Markdown:
-    """The source of a class, function or module as a code block, headed by its file.
+    """The source of a class, function or module of this library as a code block, headed by its file.
+
+    A cell of a notebook that ends in ``turing.source(turing.gates.AND)`` shows the class.
 
     Chapter: :doc:`/book/machines`.
     """

@@ -47,11 +47,19 @@ class _Sparse(NamedTuple):
 class Rational(nn.Module):
     """x ↦ activation(Wx + b) with rational weights.
 
-    In exact arithmetic the parameters are ``numerators`` and ``bias_numerators``, integers over one ``denominator``,
-    and ``weight`` and ``bias`` are these as floats; otherwise ``weight`` and ``bias`` are the parameters. ``rows``
-    gives for each place written the places read, with their weights; ``None`` is the bias. Places in ``last`` are added
-    after all others: where the rest are integers, their sum is exact in any order.
+    - ``before``, ``after``: the layouts of what goes in and of what comes out
+    - ``rows``: for each place written a dictionary from the places read to their weights; the key None is the bias
+    - ``activation``: ``"clamp"``, which cuts off below 0 and above 1, ``"relu"`` or ``"none"``
+    - ``last``: places that are added after all others: where the rest are integers, their sum is exact in any order
+    - ``arithmetic``: ``"exact"``, ``"float32"`` or ``"float64"``
 
+    In exact arithmetic the parameters are ``numerators`` and ``bias_numerators``, integers over one ``denominator``,
+    and ``weight`` and ``bias`` are these as floats; otherwise ``weight`` and ``bias`` are the parameters.
+
+    >>> from fractions import Fraction
+    >>> from turing import Layout
+    >>> from turing.exact import Exact
+    >>> from turing.modules import Rational
     >>> third = Rational(Layout(x=1), Layout(y=1), {0: {0: Fraction(1, 3), None: 1}}, "none")
     >>> third(Exact([1])), third.numerators.tolist(), third.denominator
     (Exact([4/3]), [[1]], 3)
@@ -237,6 +245,9 @@ def _numerators(
 class Norm(nn.Module):
     """Layer norm without ε: each of some slices becomes x′ / ‖x′‖ with x′ = x − mean. Other places pass.
 
+    >>> import torch
+    >>> from turing import Layout
+    >>> from turing.modules import Norm
     >>> Norm(Layout(a=1, phi=4), ["phi"])(torch.tensor([7.0, 1, 1, -1, -1])).tolist()
     [7.0, 0.5, 0.5, -0.5, -0.5]
 
@@ -289,6 +300,9 @@ class Norm(nn.Module):
 class Argmax(Norm):
     """Each of some slices becomes one-hot at its maximum, the first one if there are several. Other places pass.
 
+    >>> import torch
+    >>> from turing import Layout
+    >>> from turing.modules import Argmax
     >>> Argmax(Layout(tok=3), ["tok"])(torch.tensor([0.5, 2, 2])).tolist()
     [0.0, 1.0, 0.0]
 
@@ -312,6 +326,8 @@ class Convolution(nn.Module):
     Beyond the ends of the row stand zeros. Shapes: ``(…, cells, in)`` to ``(…, cells, out)``; in exact arithmetic a
     list of exact vectors, and the parameters are integers.
 
+    >>> import torch
+    >>> from turing.modules import Convolution
     >>> shift = Convolution(torch.tensor([[[0.0, 0.0, 1.0]]]), torch.zeros(1))
     >>> shift(torch.tensor([[1.0], [2.0], [3.0]])).flatten().tolist()
     [2.0, 3.0, 0.0]

@@ -1,4 +1,4 @@
-"""Random machines with their networks and the ground truth about them, for whoever tests a method of interpretability.
+"""Random machines with their networks and the ground truth about them, for testing methods of interpretability.
 
 Chapter: :doc:`/book/research`.
 """
@@ -29,16 +29,19 @@ JAMS, STAYS, HALTS = 0.1, 0.1, 0.1  # shares of pairs without a rule, of rules t
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A machine, a word that it works on, the network, and what is where in the network.
+    """A machine, its ``network``, a ``word`` for both to run on, and what is where in the network.
 
-    ``labels`` is plain data, which JSON can hold:
+    The word is a tuple of symbols. ``labels`` is plain data, which JSON can hold:
 
     - ``slices``: what each slice stands for
     - ``vectors``: the names of the places of every vector inside; ``"search0.compared"`` and the like name the rows of
       a head's weights
     - ``axes``: for every parameter, the vectors that its rows and its columns belong to
-    - ``rules``: for each rule the place of its detector, if the construction has such places
-    - ``heads``: what each attention head compares and fetches, in the usual order; null if it is not a look-up by bits
+    - ``rules``: for each rule the vector and the place of its detector, such as ``{"rule": ["q0", "_", "q1", "1", -1],
+      "vector": "detect", "detector": "det[q0 _]"}``; empty if the construction has no such places
+    - ``heads``: for each attention head what it looks ``over``, which places it ``compares``, in pairs of query and
+      key, and what it ``fetches``, in pairs of from and to, such as ``["1", "scr4[visited]"]``; None if the head is not
+      a look-up by bits
     - ``unhide``, if the basis is hidden: for each vector, the order of places that restores the usual one
 
     Chapter: :doc:`/book/research`.
@@ -59,8 +62,9 @@ def corpus(
     hide: bool | str = False,
     **options: Any,
 ) -> Iterator[Example]:
-    """Yield ``n`` random machines, compiled and labelled, each as an :class:`Example`; number k is the same on every
-    computer.
+    """Yield ``n`` random machines, compiled and labelled, each as an :class:`Example`.
+
+    Number k of a seed is the same on every computer.
 
     - ``states``, ``symbols``: the least and the greatest number of them; a halting state is added
     - ``hide=True`` permutes the places of every vector inside a transformer, and its weights with them
@@ -70,9 +74,9 @@ def corpus(
     - other options: those of :func:`turing.construction.compile`; unless given, ``T`` and ``bits`` fit 64 steps on any
       word of 8 cells
 
-    On its word a machine makes 8 steps or more, or T if that is less, and about half of the machines halt within 64.
+    Each machine comes with a random word of 1 to 8 symbols, on which it makes 8 steps or more, or T if that is less.
+    About half of the machines halt within 64 steps.
 
-    >>> import turing
     >>> first, second = turing.corpus(2, seed=1, T=32, adder="lookahead")
     >>> first.network.run(first.word) == first.machine.run(first.word, 32)
     True

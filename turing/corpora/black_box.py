@@ -18,9 +18,10 @@ Output = tuple[str, int] | None  # what a step writes and how it moves, or no ru
 
 @dataclass
 class BlackBox:
-    """A machine that can be reset and asked: put any symbol under the tape head, step by step, and see what it does.
+    """A machine without a tape, to be asked: you choose the symbol that it reads at each step, and see what it does.
 
-    ``queries`` and ``symbols`` count what was asked, each question once.
+    ``asked`` holds each question with its answer, ``queries`` says how many there are, and ``symbols`` how many symbols
+    they have in all.
 
     Chapter: :doc:`/book/research`.
     """
@@ -29,7 +30,10 @@ class BlackBox:
     asked: dict[Word, Output] = field(default_factory=dict)
 
     def ask(self, word: Word) -> Output:
-        """What the last step does, after a reset."""
+        """What the machine does at the last step if it begins in its initial state and reads these symbols in turn.
+
+        That is the symbol that it writes and its move, or None if it has no rule.
+        """
         if word not in self.asked:
             state: str | None = self.machine.initial
             output: Output = None
@@ -48,7 +52,7 @@ class BlackBox:
         return sum(map(len, self.asked))
 
     def differs(self, guess: TuringMachine) -> Word | None:
-        """The perfect teacher: a shortest word on which a guess does something else; None if there is none."""
+        """A shortest word on which another machine does something else; None if there is none."""
         start = (self.machine.initial, guess.initial)
         waiting, seen = deque([(start, ())]), {start}
         while waiting:
@@ -69,12 +73,11 @@ class BlackBox:
 
 
 def learned(box: BlackBox) -> TuringMachine:
-    """Angluin's L* for machines with outputs: the states are words that lead to rows of answers that differ.
+    """The machine in a black box, learned from its answers alone by Angluin's algorithm L* for machines with outputs.
 
-    It finds the reachable states up to bisimulation: states that nothing leads to, and states that do the same, are
-    not seen from outside.
+    States that no word leads to are not found, and states that always do the same are found as one.
 
-    >>> import turing
+    >>> from turing.corpora.black_box import BlackBox, learned
     >>> box = BlackBox(turing.zoo["bb3"])
     >>> len(learned(box).states), box.queries
     (4, 14)

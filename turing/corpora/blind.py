@@ -27,7 +27,9 @@ LEVELS: dict[str, tuple[str, str | None, float | None]] = {  # disguise, damage 
 
 
 class Riddle(NamedTuple):
-    """What a solver gets: bare tensors, and the first column of a run, from which the initial state can be read.
+    """What a solver gets: the bare tensors of a ``network``, and the ``first_column`` of a run.
+
+    The initial state can be read from that column. :func:`turing.decompile <turing.decompiler.decompile>` takes both.
 
     Chapter: :doc:`/book/research`.
     """
@@ -37,7 +39,9 @@ class Riddle(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How many answers are right up to renaming; ``share`` is that number over all riddles.
+    """How many answers are ``right`` up to renaming, how many are None, ``refused``, and how many are ``wrong``.
+
+    ``share`` is the share of right answers among all.
 
     Chapter: :doc:`/book/research`.
     """
@@ -52,13 +56,23 @@ class Score(NamedTuple):
 
 
 def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[Riddle]:
-    """Yield ``n`` riddles, each a :class:`Riddle`, of one of the levels in ``turing.corpora.blind.LEVELS``. Machines
-    and ``options`` are those of :func:`turing.corpora.corpus`; whoever does not know the seed does not know the
-    answers.
+    """Yield ``n`` riddles, each a :class:`Riddle`: networks of random machines in disguise, some of them damaged too.
 
-    >>> riddle, = blind(1, seed=7, level="linear", T=16)
-    >>> riddle.network
-    Bare(5 maps, 8 heads, 12,598 numbers)
+    ``level`` is one of these:
+
+    - ``"permutation"``, ``"factors"``, ``"orthogonal"``, ``"linear"``: such a disguise
+      (:func:`turing.decompiler.disguise`)
+    - ``"bfloat16"``, ``"int8"``: a disguise, ``"linear"`` or ``"orthogonal"``, and rounded numbers
+    - ``"noise 0.01"``, ``"noise 0.05"``, ``"noise 0.1"``: a disguise, ``"linear"`` for the first and ``"permutation"``
+      for the others, and noise
+
+    Machines and ``options`` are those of :func:`turing.corpora.corpus`, with lookahead adders; whoever does not know
+    the seed does not know the answers. Here we answer with the library's own decompiler:
+
+    >>> from turing.corpora.blind import blind, key, score
+    >>> answers = [turing.decompile(*riddle).machine for riddle in blind(3, seed=7, T=16)]
+    >>> score(answers, key(3, seed=7, T=16))
+    Score(right=3, refused=0, wrong=0)
 
     Chapter: :doc:`/book/research`.
     """
@@ -76,7 +90,7 @@ def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[
 
 
 def key(n: int, seed: int, **options: Any) -> list[TuringMachine]:
-    """The answers to the riddles of a seed: a list of their machines.
+    """The answers to the riddles of :func:`blind` with the same ``n``, ``seed`` and ``options``: a list of machines.
 
     Chapter: :doc:`/book/research`.
     """
@@ -88,8 +102,11 @@ def _examples(n: int, seed: int, options: dict[str, Any]) -> Iterator[Any]:
 
 
 def score(answers: Sequence[TuringMachine | None], wanted: Sequence[TuringMachine]) -> Score:
-    """The :class:`Score` of answers, compared with a key up to the names of states and symbols. None is a refusal.
+    """The :class:`Score` of a list of machines, compared with a :func:`key` up to the names of states and symbols.
 
+    An answer of None is a refusal.
+
+    >>> from turing.corpora.blind import key, score
     >>> wanted = key(3, seed=7, T=16)
     >>> score([*wanted[:2], None], wanted).share == 2 / 3
     True

@@ -17,8 +17,10 @@ __all__ = ["Edge", "circuit", "score"]
 class Edge(NamedTuple):
     """One place depends on another, directly: through a weight of a layer, or by what a head compares or fetches.
 
-    ``how`` is ``"weight"``, or for a head ``"query"``, ``"key"`` or ``"value"``; the source of a key or a value is in
-    another column, or in the word.
+    - ``module``: the module of ``network.pipeline``
+    - ``source``, ``target``: the names of the place that is read and of the one that is written
+    - ``how``: ``"weight"``, or for a head ``"query"``, ``"key"`` or ``"value"``; the source of a key or a value is in
+      another column, or in the word
 
     Chapter: :doc:`/book/research`.
     """
@@ -32,7 +34,10 @@ class Edge(NamedTuple):
 def circuit(network: Construction) -> set[Edge]:
     """Every :class:`Edge` of a network, as a set: the ground truth for a method that looks for circuits.
 
-    >>> import turing
+    Each weight of a layer that is not 0 is an edge. What a head writes at a place has an edge from every place that the
+    head compares, and from those that it fetches to this one.
+
+    >>> from turing.corpora.circuit import Edge, circuit
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> edges = circuit(net)
     >>> Edge("detect", "st[A]", "det[A 0]") in edges, Edge("last", "sym2[1]", "scr1[1]", "value") in edges
@@ -50,6 +55,11 @@ def circuit(network: Construction) -> set[Edge]:
                     edges |= {Edge(name, before[j], after[i]) for j, _ in row.terms}
             elif isinstance(part, ir.Attention):
                 edges |= _of_head(name, part)
+            elif isinstance(part, ir.Convolution):
+                raise TypeError(
+                    f"The edges of a circuit lie within a column or between columns, and {network.construction} has a "
+                    f"row of cells. Take another construction."
+                )
     return edges
 
 
@@ -70,15 +80,27 @@ def _of_head(name: str, head: ir.Attention) -> set[Edge]:
 
 
 def score(found: Iterable[Edge], network: Construction) -> float:
-    """How well the edges that were found match those of the network: F₁, the harmonic mean of precision and recall.
+    """How well the edges that were found match those of :func:`circuit`, from 0 to 1.
 
-    >>> import turing
+    ``found`` is a set of edges, each an :class:`Edge` or a tuple like one; every edge counts once, whatever its weight.
+    The score is F₁, the harmonic mean of precision and recall.
+
+    >>> from turing.corpora.circuit import circuit, score
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> score(circuit(net), net), score([], net)
     (1.0, 0.0)
 
     Chapter: :doc:`/book/research`.
     """
-    edges, right = {Edge(*edge) for edge in found}, circuit(network)
+    edges, right = set(map(_edge, found)), circuit(network)
     both = len(edges & right)
     return 2 * both / (len(edges) + len(right)) if both else 0.0
+
+
+def _edge(given: object) -> Edge:
+    if not isinstance(given, (tuple, list)) or len(given) not in (3, 4) or {*map(type, given)} != {str}:
+        raise TypeError(
+            f'An edge is like Edge("detect", "st[A]", "det[A 0]"): a module, a source, a target, and how the one '
+            f"depends on the other. {given!r} was given."
+        )
+    return Edge(*given)

@@ -18,7 +18,7 @@ __all__ = ["Hidden"]
 
 
 class Hidden(WCM21):
-    """A network whose vectors have their places in another order, a different one for each vector inside.
+    """What ``hide=True`` gives: a network whose vectors have their places in another order, each vector in its own.
 
     Rows and columns of all weights are permuted to match, so a run is the same run. The heads add to the vector that
     they read, so that one keeps its order from the first head to the last. ``labels`` has the names in the new order,

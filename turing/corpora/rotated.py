@@ -21,7 +21,7 @@ __all__ = ["Rotated"]
 
 
 class Rotated(WCM21):
-    """A network with an orthogonal matrix on every vector that no ReLU has made.
+    """What ``hide="orthogonal"`` gives: a network with an orthogonal matrix on every vector that no ReLU has made.
 
     These are the columns, the vector that the heads read and write, and the inside of each head; what leaves a ReLU
     stays as it is, since a ReLU sees the axes.

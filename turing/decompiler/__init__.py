@@ -1,4 +1,4 @@
-"""Reading the machine back: from bare weights to the machine, through disguise and damage.
+"""From bare weights to the machine, also if the network is in disguise or damaged.
 
 Chapter: :doc:`/book/reading-back`.
 """

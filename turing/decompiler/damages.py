@@ -28,10 +28,11 @@ INTEGERS = {"int8": 8, "int4": 4, "ternary": 2}
 
 
 def uniform(seed: int, start: int, size: int) -> np.ndarray:
-    """Numbers between 0 and 1, in float64: number k of a seed is a hash of the seed and of k, in 32-bit integers.
+    """So many numbers between 0 and 1, in float64, from number ``start`` of a seed on.
 
-    >>> uniform(0, 0, 3).round(6).tolist() == uniform(0, 1, 2).round(6).tolist()
-    False
+    Number k is a hash of the seed and of k, in 32-bit integers.
+
+    >>> from turing.study import uniform
     >>> uniform(7, 0, 3).tolist()[1:] == uniform(7, 1, 2).tolist()
     True
 
@@ -51,7 +52,9 @@ def _mixed(x: np.ndarray) -> np.ndarray:
 
 
 def normal(seed: int, start: int, size: int) -> np.ndarray:
-    """Standard normal numbers, in float64: number k comes from the uniform numbers 2k and 2k + 1 (Box and Muller).
+    """So many standard normal numbers, in float64, from number ``start`` of a seed on.
+
+    Number k comes from the :func:`uniform` numbers 2k and 2k + 1 (Box and Muller).
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -61,9 +64,10 @@ def normal(seed: int, start: int, size: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Independent normal noise with the standard deviation ``level``, on all numbers or on those that are not 0.
+    """Independent normal noise with the standard deviation ``level``.
 
-    ``on`` is ``"all"`` or ``"nonzero"``, and ``module`` restricts the noise to one module of the pipeline.
+    It comes on all numbers, or with ``on="nonzero"`` on those that are not 0. ``module`` restricts it to one module of
+    ``network.pipeline``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -89,6 +93,8 @@ class Gaussian:
 class Dropout:
     """Of the numbers that are not 0, each becomes 0 with the probability ``level``.
 
+    ``module`` restricts this to one module of ``network.pipeline``.
+
     Chapter: :doc:`/book/break-restore-train`.
     """
 
@@ -106,7 +112,9 @@ class Dropout:
 @dataclass(frozen=True)
 class Prune:
     """Of the numbers that are not 0, the share ``level`` with the least magnitude becomes 0; ties are broken at random.
-    With ``each``, every tensor loses up to that share of its own: of numbers that tie, all are lost or none.
+
+    With ``each=True``, every tensor loses up to that share of its own numbers. Of equal magnitudes all become 0 or
+    none, so a tensor may lose less than its share, and nothing is random.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -134,7 +142,7 @@ def _pruned(numbers: Tensor, share: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Flip:
-    """``level`` is a count: so many of the numbers that are not 0 change their sign.
+    """Of the numbers that are not 0, so many as ``level`` says change their sign, at random places.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -149,8 +157,10 @@ class Flip:
 
 @dataclass(frozen=True)
 class Round:
-    """Every tensor is rounded to ``level``: to ``"bfloat16"``, or for ``"int8"``, ``"int4"`` and ``"ternary"`` to
-    multiples of its greatest magnitude over 127, 7 and 1. The network goes on computing in its own number type.
+    """Every tensor is rounded to the number type ``level``: to ``"bfloat16"``, or for ``"int8"``, ``"int4"`` and
+    ``"ternary"`` to multiples of its greatest magnitude over 127, 7 and 1.
+
+    The network goes on computing in its own number type. The seed does not matter.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -193,19 +203,20 @@ DAMAGES: dict[str, tuple[Perturbation | None, Any]] = {  # with the level unless
 
 
 def damage(what: Any, kind: str = "noise", amount: float | None = None, seed: int = 0) -> Bare:
-    """The bare network with damaged numbers; :func:`turing.study.sweep` damages at many levels and measures.
+    """The bare tensors of a network with damaged numbers, for :func:`decompile` and :func:`repair`.
 
-    ``kind`` is one of these:
+    ``what`` is a network, the path of a saved one, or a :class:`Bare`, such as the ``network`` of a disguised one. The
+    result is a :class:`Bare` too, and has no ``run``. To damage a network and run it, take
+    :func:`turing.study.perturbed` or :func:`turing.study.sweep`. ``kind`` is one of these:
 
     - ``"noise"``: of standard deviation ``amount``, on every number
-    - ``"bfloat16"``, ``"int8"``, ``"int4"`` or ``"ternary"``: rounding, for integers to multiples of a 127th, a 7th or
-      all of the largest number of a tensor
-    - ``"pruning"``: the share ``amount`` of each tensor's numbers becomes 0, the smallest first
+    - ``"bfloat16"``, ``"int8"``, ``"int4"`` or ``"ternary"``: as :class:`turing.study.Round`
+    - ``"pruning"``: as :class:`turing.study.Prune` with ``each``; ``amount`` is the share
     - ``"flip"``: ``amount`` numbers change their sign
-    - ``"training"``: one step of gradient descent towards random outputs, of the length ``amount`` for each tensor's
-      root mean square
+    - ``"training"``: one step of gradient descent towards random outputs; ``amount`` is its length in each tensor, as a
+      root mean square. It takes no ``liwang25`` and no ``conv``.
 
-    >>> import turing
+    >>> from turing.decompiler import damage
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> damage(net, "noise", 0.05, seed=1)
     Bare(5 maps, 6 heads, 4,686 numbers)

@@ -57,7 +57,10 @@ class Spaces(NamedTuple):
 
 
 class Disguised(NamedTuple):
-    """A network in disguise, and the basis of each of its vectors.
+    """A ``network`` in disguise, as bare tensors, and in ``bases`` the basis of each of its vectors.
+
+    The network is a :class:`Bare`, which has no ``run``: give it to :func:`decompile`. As ``first_column``, give
+    ``hidden.column(net.initial(word).detach().numpy())``.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -66,21 +69,21 @@ class Disguised(NamedTuple):
     bases: Mapping[str, Basis]
 
     def undone(self) -> Bare:
-        """The network as it was.
+        """The bare network as it was.
 
         Chapter: :doc:`/book/reading-back`.
         """
         return in_bases(self.network, {name: basis.inverted() for name, basis in self.bases.items()})
 
     def column(self, x: Array) -> Array:
-        """Columns of the plain network, in rows, as this one has them.
+        """A column of the plain network, or several in rows, in the basis of this one; NumPy arrays.
 
         Chapter: :doc:`/book/reading-back`.
         """
         return x @ self.bases["column"].matrix.T
 
     def tape(self, x: Array) -> Array:
-        """The encoded word of the plain network as this one has it.
+        """The encoded word of the plain network in the basis of this one.
 
         Chapter: :doc:`/book/reading-back`.
         """
@@ -236,9 +239,10 @@ DISGUISES: dict[str, tuple[Make, Make]] = {
 
 
 def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
-    """The same network with other numbers, as :class:`Disguised`: every vector inside is written in another basis.
+    """The same network with other numbers: every vector inside is written in another basis. Returns a
+    :class:`Disguised`.
 
-    ``kind`` is one of these:
+    ``what`` is a network, the path of a saved one, or a :class:`Bare`. ``kind`` is one of these:
 
     - ``"permutation"``: the places of every vector are permuted
     - ``"factors"``: permuted, and scaled by 1/10 to 10
@@ -246,13 +250,14 @@ def disguise(what: Any, kind: str = "permutation", seed: int = 0) -> Disguised:
     - ``"orthogonal"``: vectors without a ReLU are rotated, and the others permuted
     - ``"linear"``: vectors without a ReLU are changed by any matrix of condition up to 30, and the others permuted
 
-    After a clamp to [0, 1], and where the greatest number is chosen, only the order changes.
+    After a clamp to [0, 1], and where the greatest number is chosen, only the order changes. Networks of other
+    constructions than those that :func:`decompile` reads raise a :class:`Refusal`.
 
-    >>> import turing
+    >>> from turing.decompiler import disguise
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
     >>> hidden = disguise(net, "linear", seed=1)
-    >>> bool(abs(hidden.undone().parts[0].weight - bare(net).parts[0].weight).max() < 1e-12)
-    True
+    >>> print(turing.decompile(hidden.network))
+    <TuringMachine: 3 states, 2 symbols, 4 rules>, from wcm21, margin 1.00, certified
 
     Chapter: :doc:`/book/reading-back`.
     """

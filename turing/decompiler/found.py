@@ -41,11 +41,15 @@ CHANGED = 1e-6  # a number that differs by more was changed
 class Found:
     """What :func:`decompile` found.
 
-    - ``machine``: with neutral names. It is a :class:`~turing.stack_machine.StackMachine` if the network is one of
-      stacks and no Turing machine could be read from these; then ``unknown["turing machine"]`` says why.
-    - ``margin``: how far the reading stayed from any other; 1 is as clear as compiled weights, and at 0 it refuses
-    - ``unknown``: what cannot be read from weights, and why
+    - ``machine``: with neutral names, such as q0 and q1 for states, and _, 1 and 2 for symbols. It is a
+      :class:`~turing.stack_machine.StackMachine` if the network is one of stacks and no Turing machine could be read
+      from these; then ``unknown["turing machine"]`` says why.
+    - ``construction``, ``options``: how :func:`turing.compile <turing.construction.compile>` makes such a network
+    - ``margin``: how clear the reading was, from 0 to 1. At 1 every number was one of those that the construction has;
+      near 0 a number was halfway between two of them.
+    - ``unknown``: what cannot be read from weights, and why: a dictionary of sentences
     - ``evidence``: for each rule the weights that it was read from, each a :class:`Weight`
+    - ``network``: the bare tensors that were read
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -62,21 +66,22 @@ class Found:
 
     @cached_property
     def match(self) -> Match:
-        """The :class:`Match` of what was found, compiled, with the network that was given."""
+        """How far the network is from the one that :meth:`compiled` gives, as a :class:`Match`."""
         return self.lay(bare(self.compiled()))
 
     @property
     def certified(self) -> bool:
-        """Whether the network is, number for number and up to its symmetries, the one compiled for this machine.
+        """Whether the network is the one compiled for this machine, number for number, but for another basis.
 
-        The basis of its columns is one of these symmetries: the first column, the word and what the loop adds to a
-        column are not weights, and are taken to be in the same basis.
+        The first column, the word and what the loop adds to a column are not weights; they are taken to be in the basis
+        of the network's columns.
         """
         return bool(self.match)
 
     def compiled(self, **options: Any) -> Any:
-        """The network of the machine that was found, compiled anew; of a stack machine a
-        :class:`~turing.ss.StackNetwork`.
+        """The network of the machine that was found, compiled anew with other ``options`` where they are given.
+
+        Of a stack machine it is a :class:`~turing.ss.StackNetwork`.
 
         Chapter: :doc:`/book/reading-back`.
         """
@@ -91,24 +96,24 @@ class Found:
 
 
 def decompile(what: Any, first_column: Any = None) -> Found:
-    """Read the machine of a network from its bare tensors: return a :class:`Found`, or raise a :class:`Refusal`.
+    """Read the machine out of the weights of a network: return a :class:`Found`, or raise a :class:`Refusal`.
 
-    ``what`` is a network, the path of a saved one, or what :func:`turing.decompiler.bare` gives: names and metadata are
-    ignored. ``first_column`` is the first column of a run, from which the initial state is read. It can read these:
-
-    - ``wcm21``, with either adder
-    - ``ss95`` and ``ss95-realtime``, as the Turing machine that was translated into stacks or else as the stack machine
-    - ``conv``, whose first column is the first row of cells
-    - ``liwang25``
-
-    >>> import turing
     >>> net = turing.compile(turing.zoo["bb4"], "wcm21", T=128, adder="lookahead")
-    >>> from turing.decompiler import disguise
-    >>> hidden = disguise(net, "linear", seed=7)
-    >>> print(decompile(hidden.network))
+    >>> found = turing.decompile(net)
+    >>> print(found)
     <TuringMachine: 5 states, 2 symbols, 8 rules>, from wcm21, margin 1.00, certified
-    >>> print(decompile(disguise(turing.compile(turing.zoo["bb4"], "ss95"), seed=7).network))
-    <TuringMachine: 5 states, 2 symbols, 8 rules>, from ss95, margin 1.00, certified
+    >>> found.machine.delta["q0", "_"], turing.zoo["bb4"].delta["A", "0"]
+    (('q1', '1', 1), ('B', '1', 1))
+    >>> list(found.unknown), found.unknown["halting"]
+    (['names', 'initial', 'halting', 'T'], 'a halting state and a state without rules have the same weights')
+
+    ``what`` is a network, the path of a saved one, or a :class:`Bare`: in any case, only the ordered tensors are looked
+    at, no names and no metadata. It may be in disguise (:func:`disguise`). The initial state is not in the weights; to
+    find it too, give the first column of any run as ``first_column``, which is ``network.initial(word)``.
+
+    Networks of ``wcm21``, ``ss95``, ``ss95-realtime``, ``liwang25`` and ``conv`` can be read. Those of ``ss95`` and
+    ``ss95-realtime`` are read as the Turing machine that was translated into stacks, or else as the stack machine. All
+    others are refused, as are weights with too much damage.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -176,7 +181,8 @@ def _found(network: Bare, table: Table, first_column: Any) -> Found:
 
 
 class Change(NamedTuple):
-    """A number that differs from the compiled one, by the name of its tensor and its place.
+    """A number that was mended: the ``name`` of its tensor, its ``place`` there, its ``value`` in the damaged network,
+    and the ``compiled`` value that replaces it.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -188,9 +194,12 @@ class Change(NamedTuple):
 
 
 class Repaired(NamedTuple):
-    """A network that is exact again, what was read from the damaged one, and the numbers that were changed.
+    """What :func:`repair` returns.
 
-    ``changes`` is None for a network in disguise: its numbers are in another basis.
+    - ``network``: compiled anew, so it is exact again
+    - ``found``: what was read from the damaged network, a :class:`Found`
+    - ``changes``: the numbers that were wrong, each a :class:`Change`; None where the numbers may be in another basis,
+      as those of a ``wcm21`` network in disguise
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -203,14 +212,15 @@ class Repaired(NamedTuple):
 def repair(what: Any, first_column: Any = None) -> Repaired:
     """Read the machine out of a damaged network, compile it again, and return a :class:`Repaired`.
 
-    A compiled network whose numbers are in their own order comes back with its names, its T and its initial state, and
-    the numbers that differ are listed.
+    It takes what :func:`decompile` takes, and raises a :class:`Refusal` if the machine cannot be read. A compiled
+    network of ``wcm21`` or ``liwang25`` comes back with its names, its options and its initial state, unless it is in
+    disguise.
 
-    >>> import turing, torch
+    >>> import torch
     >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=16, adder="lookahead")
     >>> with torch.no_grad():
     ...     _ = net.pipeline["visited"].null_key[4].neg_()
-    >>> repair(net).changes
+    >>> turing.repair(net).changes
     [Change(name='pipeline.visited.null_key', place=(4,), value=-1.5, compiled=1.5)]
 
     Chapter: :doc:`/book/reading-back`.

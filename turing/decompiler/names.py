@@ -16,7 +16,7 @@ Colours = dict[str, int]
 
 
 class Renaming(NamedTuple):
-    """Names of one machine to names of another.
+    """Two dictionaries, of states and of symbols, from the names of one machine to those of another.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -28,14 +28,17 @@ class Renaming(NamedTuple):
 def renaming(
     one: TuringMachine, other: TuringMachine, mirrored: bool = False, initial: bool = False
 ) -> Renaming | None:
-    """A :class:`Renaming` by which two machines have the same rules and the same blank, or None.
+    """How to rename the states and symbols of one machine to get the rules and the blank of another: a
+    :class:`Renaming`, or None if the machines differ in more than names.
 
-    A state that halts and one without rules are not told apart, and initial states only with ``initial``; with
-    ``mirrored`` left and right may be exchanged.
+    - ``initial=True``: the initial states have to correspond too
+    - ``mirrored=True``: all moves may be exchanged, left for right
 
-    >>> import turing
-    >>> m = turing.zoo["bb2"]
-    >>> renaming(m, m.rename(states={"A": "x"})).states["A"]
+    States that halt count as states without rules.
+
+    >>> from turing.decompiler import renaming
+    >>> machine = turing.zoo["bb2"]
+    >>> renaming(machine, machine.rename(states={"A": "x"})).states["A"]
     'x'
 
     Chapter: :doc:`/book/reading-back`.

@@ -17,7 +17,8 @@ __all__ = ["Nearest", "Reading", "Weight", "first_numbers", "numbered", "require
 
 
 class Weight(NamedTuple):
-    """A number of the network: the part, the row and the column of its matrix.
+    """A number that a rule was read from: its ``value``, and the part of the :class:`Bare` network, the row and the
+    column of the matrix where it stands.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -106,6 +107,9 @@ def first_numbers(first_column: Any, *shape: int | None) -> Array:
 
     def numbers(given: Any, axes: int) -> Any:
         return float(given) if axes == 0 else [numbers(one, axes - 1) for one in given]
+
+    if hasattr(first_column, "detach"):
+        first_column = first_column.detach()  # of a network's parameters
 
     wanted = " × ".join("any number" if size is None else str(size) for size in shape)
     try:

@@ -25,7 +25,7 @@ TABLE = (
 
 
 class Refusal(ValueError):
-    """Why a network cannot be read back.
+    """Raised where a network cannot be read back; the message says why. It is a kind of ``ValueError``.
 
     Chapter: :doc:`/book/reading-back`.
     """
@@ -186,9 +186,10 @@ class Bare(NamedTuple):
 def bare(what: Any) -> Bare:
     """A :class:`Bare`: the ordered tensors of a network with their kinds, and no names, no layout, no machine.
 
-    ``what`` is a network, a path to a saved one, or a :class:`Bare` itself.
+    ``what`` is a network, a path to a saved one, or a :class:`Bare` itself. Networks with a table of positions or with
+    other kinds of head raise a :class:`Refusal`.
 
-    >>> import turing
+    >>> from turing.decompiler import bare
     >>> bare(turing.compile(turing.zoo["bb4"], "wcm21", T=100, adder="lookahead"))
     Bare(5 maps, 10 heads, 18,642 numbers)
 

@@ -43,13 +43,21 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class WeightPuzzle:
-    """Layers of zeros whose numbers the reader sets so that they compute ``function``.
+    """Layers of zeros whose numbers the reader sets so that they compute ``function``: an exercise and its judge.
 
-    ``function`` takes a bit for each slice of ``inputs``, or a label if the slice has labels, and returns a bit for
-    each place of ``outputs``. ``hidden`` are the sizes of the hidden layers in the page's grid, from which the reader
-    may remove neurons; an answer in Python may have other sizes. ``best`` is the smallest answer that we know, and
-    ``proof`` the reason why no answer is smaller, if a chapter has one.
+    - ``inputs``, ``outputs``: layouts; ``bits("a b")``, of this module, is one with a slice of one bit for each name
+    - ``function``: takes a bit for each slice of ``inputs``, or a label if the slice has labels, and returns a bit for
+      each place of ``outputs``
+    - ``hidden``: the sizes of the hidden layers in the page's grid, from which the reader may remove neurons; an answer
+      in Python may have other sizes
+    - ``most_neurons``, ``most_layers``: how many an answer may have; None for any number
+    - ``start``: the layers at first, if not zeros
+    - ``best``: the smallest answer that we know, as layers
+    - ``proof``: the reason why no answer is smaller, if a chapter has one
 
+    An answer is a sequence of layers ``(W, b)``, each followed by ReLU:
+
+    >>> from turing.exercises.weights import WeightPuzzle, bits
     >>> either = WeightPuzzle(bits("a b"), bits("out"), lambda a, b: a | b, hidden=(1,))
     >>> either.rows()[1]
     ((0, 1), (1,))
@@ -158,6 +166,7 @@ def bits(names: str) -> Layout:
 def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
     """The output of each layer. The page adds in the same order, so it gets the same floats.
 
+    >>> from turing.exercises.weights import values
     >>> values([([[1, 1]], [-1]), ([[-1]], [1])], [1, 1])
     [[1], [0]]
 
@@ -178,6 +187,7 @@ def values(layers: Layers, row: Sequence[float]) -> list[list[float]]:
 def score(layers: Layers) -> Score:
     """Count the neurons of an answer, and its weights that are not 0.
 
+    >>> from turing.exercises.weights import score
     >>> print(score([([[1, 0]], [-1]), ([[-1]], [1])]))
     2 neurons and 2 non-zero weights
 

@@ -1,6 +1,7 @@
 """ONNX files: one pass of a compiled network in floats, for other runtimes.
 
-They need the packages ``onnx`` and ``onnxscript``.
+``turing.save(net, "step.onnx")`` writes one; you do not need to call the function below. It takes more packages:
+``pip install onnx onnxscript``, and ``onnxruntime`` to run the file.
 
 Chapter: :doc:`/book/research`.
 """
@@ -30,16 +31,17 @@ AXES = {"history": "steps", "tape": "cells"}  # whose first size is free
 
 
 def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
-    """Write one pass of a compiled network as ONNX.
+    """Write one pass of a compiled network as ONNX. ``layout`` is refused: a compiled network has its own names.
 
     The inputs are those of ``forward`` for one word, as far as a head looks at them:
 
-    - ``column``
+    - ``column``: what goes into the step
     - ``history``: the earlier columns, any number of them
     - ``tape``: the encoded word, of any length; for a head that looks at a window, the tokens before the column
 
-    The output is ``next``. The metadata says what a safetensors file says, unless the construction is not registered,
-    as where the basis is hidden. With the average ``"ratio"``, the usual one, each pass is equal to torch's.
+    The output is ``next``, the column that comes out. The metadata says what a safetensors file says, except for
+    networks that no construction's name makes, such as one with a hidden basis: there it says less. With the average
+    ``"ratio"``, the default, each pass gives the numbers of torch.
 
     Chapter: :doc:`/book/research`.
     """

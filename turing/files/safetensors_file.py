@@ -1,6 +1,7 @@
 """Safetensors files of networks: the tensors by name, and everything else as JSON in the metadata.
 
-They need the package ``safetensors``.
+``turing.save(net, "net.safetensors")`` writes one, and ``turing.load`` reads it; you need the functions below only for
+other contents. They take the package ``safetensors``.
 
 Chapter: :doc:`/book/research`.
 """
@@ -37,7 +38,7 @@ def write_safetensors(path: Path, data: dict[str, Any], tensors: dict[str, Tenso
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What :func:`write_safetensors` wrote: what the metadata says, and the tensors.
+    """What :func:`write_safetensors` wrote: what the metadata says, and the tensors by name.
 
     Chapter: :doc:`/book/research`.
     """

@@ -1,4 +1,4 @@
-"""Break a network, restore it, train it: the tools of the last chapter, and what they measured.
+"""Find where a run first goes wrong, damage a network, train it, and measure its loss.
 
 Chapter: :doc:`/book/break-restore-train`.
 """

@@ -27,6 +27,7 @@ def select(rows: list[Row], **wanted: object) -> list[Row]:
 def spread(rows: list[Row], column: str = "sigma") -> tuple[float, float, float]:
     """The median of a column, and the quartiles below and above it.
 
+    >>> from turing.study.claims import spread
     >>> spread([{"sigma": x} for x in (1, 2, 3, 4, 5)])
     (3.0, 2.0, 4.0)
 

@@ -36,7 +36,9 @@ class _Pass(nn.Module):
 
 
 class Copies:
-    """Copies of a network with parameters of their own, stacked: a tensor ``(copies, …)`` for each name.
+    """Copies of a network that run side by side, each with parameters of its own.
+
+    ``parameters`` has these stacked, by name a tensor ``(copies, …)``, as :func:`turing.study.perturbed` returns them.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -45,7 +47,7 @@ class Copies:
         if network.arithmetic == "exact" or not network.batched or network.loop.state != "column":
             raise TypeError(
                 f"Copies run side by side in floats, as columns of a batch; {network.construction} in "
-                f"{network.arithmetic} arithmetic does not."
+                f"{network.arithmetic} arithmetic does not. Take wcm21 or li24."
             )
         self.network, self.module = network, _Pass(deepcopy(network))  # threads would share its parameters
         self.parameters = {f"network.{name}": numbers for name, numbers in parameters.items()}

@@ -23,7 +23,8 @@ Directions = dict[str, Tensor]
 
 
 class Bend(NamedTuple):
-    """Half of the second derivative of a loss along a direction: by autograd, and measured on either side.
+    """Half of the second derivative of a loss along a direction, three times: by ``autograd``, and as measured by a
+    small step ``forward`` and by one ``backward``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -34,7 +35,9 @@ class Bend(NamedTuple):
 
 
 def direction(network: Construction, seed: int, module: str | None = None) -> Directions:
-    """A normal random direction for all parameters, or for those of one module.
+    """A random direction: by the name of each parameter a tensor of normal random numbers.
+
+    With ``module``, the name of a module of ``network.pipeline``, only its parameters are moved.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -49,7 +52,8 @@ def direction(network: Construction, seed: int, module: str | None = None) -> Di
 
 @torch.no_grad()
 def along(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float) -> float:
-    """The loss after a step of ``size`` along a direction; the network is the same afterwards.
+    """The loss of a network whose parameters are moved by ``size`` times the direction ``way``; the network is the same
+    afterwards.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -65,11 +69,21 @@ def along(network: Construction, loss: Callable[[], Tensor], way: Directions, si
 
 
 def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, size: float = 1e-4) -> Bend:
-    """A :class:`Bend`, half of the second derivative along a direction v: ½ v·Hv by automatic differentiation, and
-    (loss(±size v) − loss) / size² by measurement. A smooth loss at its minimum gives three equal numbers.
+    """The curvature of a loss along a direction v, as a :class:`Bend`: ½ v·Hv by automatic differentiation, where H is
+    the matrix of second derivatives, and (loss(±size v) − loss) / size² by measurement.
 
-    The direction is not normalised: for a normal one, the loss is about this number times the square of the standard
-    deviation.
+    ``loss`` is a function without arguments, as for :func:`turing.study.train`, ``way`` the direction, such as
+    :func:`direction` gives, and ``size`` how far the network is moved along it. A smooth loss at its minimum gives
+    three equal numbers; unequal ones tell of kinks, where ReLUs turn on or off and autograd sees only one side. The
+    direction is not normalised: after noise along it, the loss is about this number times the square of the noise's
+    standard deviation.
+
+    >>> from turing.study import bend, direction, forced, lesson, squares
+    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead").double()
+    >>> given = lesson(net, ["B()E"])
+    >>> found = bend(net, lambda: sum(squares(net, forced(net, given), given).values()), direction(net, seed=1))
+    >>> [round(number) for number in found]
+    [415, 1146, 1002]
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -90,6 +104,8 @@ def bend(network: Construction, loss: Callable[[], Tensor], way: Directions, siz
 @torch.no_grad()
 def kinks(network: Construction, run: Callable[[], object]) -> tuple[int, int]:
     """How many inputs of ReLUs are exactly 0 while ``run()`` runs the network, and how many inputs there are.
+
+    ``run`` is a function without arguments, such as ``lambda: network.run("B()E")``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

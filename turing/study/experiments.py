@@ -39,8 +39,13 @@ Task = tuple[Row, Callable[[], list[Row]]]  # the values of the columns that tel
 
 
 def measured(name: str) -> list[Row]:
-    """The rows of a table of measurements in the chapter, by its name.
+    """The rows of a table of measurements in the chapter, by its name: a list of dictionaries.
 
+    ``list(EXPERIMENTS)``, of the same module, has the names.
+
+    >>> from turing.study.experiments import EXPERIMENTS, measured
+    >>> list(EXPERIMENTS)[:3]
+    ['growth', 'paper_word', 'tolerance']
     >>> measured("paper_word")[0]["adder"]
     'ripple'
 

@@ -21,7 +21,12 @@ READ = ("st", "sym1", "sym2", "pos2", "scr5")  # what the next step of a transfo
 
 
 class Failure(NamedTuple):
-    """The first number that is wrong: in which step, after which module, and at which place.
+    """The first number that is wrong in a run.
+
+    - ``step``: the step, counted from 1
+    - ``module``: the module of ``network.pipeline`` that gives the number
+    - ``slice``, ``place``: where the number stands, such as ``"st"`` and ``"st[I]"``
+    - ``found``, ``expected``: the number, and what it should be
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -40,13 +45,14 @@ class Failure(NamedTuple):
 def first_failure(
     network: Construction, words: Iterable[Iterable[str]], tolerance: float | None = None, max_steps: int | None = None
 ) -> list[Failure | None]:
-    """For each word a :class:`Failure`, where the network first leaves its machine, or None if it does not.
+    """Where each run first goes wrong: a list with a :class:`Failure` for each word, or None if the run is right.
 
     Without a ``tolerance``, a step fails when its column, with every number rounded to 0 or 1, says another state,
     symbol, move or position than the machine; the failure names the first number in that step that is off by more than
-    ½. With a ``tolerance``, it fails when any number inside is off by more.
+    ½. With a ``tolerance``, a step fails when any number inside is off by more than that.
 
-    >>> import turing
+    >>> import torch
+    >>> from turing.study import first_failure
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100, adder="lookahead")
     >>> with torch.no_grad():
     ...     net.pipeline["carry"].bias[0] = 0.6
@@ -68,8 +74,9 @@ def first_failures(
     tolerance: float | None = None,
     max_steps: int | None = None,
 ) -> list[list[Failure | None]]:
-    """:func:`first_failure` of many copies at once: each parameter is a tensor ``(copies, …)``. Returns a list for
-    each.
+    """:func:`first_failure` of many copies at once: a list of such lists, one for each copy.
+
+    ``parameters`` are those of :func:`turing.study.perturbed`: by name a tensor ``(copies, …)``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -103,7 +110,8 @@ def deviations(
 ) -> Tensor:
     """The greatest error of a column after each step, for many copies. Shape: ``(copies, steps)``.
 
-    An ``offset``, of the shape ``(copies, 1, w)``, is added to the first column.
+    ``parameters`` are those of :func:`turing.study.perturbed`. An ``offset``, of the shape ``(copies, 1, w)``, is added
+    to the first column.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -22,9 +22,12 @@ ONE_HOT = ("st", "sym1", "sym2")
 
 
 class Lesson(NamedTuple):
-    """Runs of a machine as columns: what goes into each step, what has to come out, and which steps there are.
+    """Training data: what every column should be, from the machine's own runs.
 
-    Shapes: ``columns`` and ``targets`` ``(words, t, w)``, ``steps`` ``(words, t)``, ``tape`` ``(words, n, w)``.
+    - ``words``: the words
+    - ``columns``, ``targets``: what goes into each step, and what has to come out; ``(words, t, w)``
+    - ``steps``: true where there is a step, since runs differ in length; ``(words, t)``
+    - ``tape``: the encoded words, ``(words, n, w)``
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -37,10 +40,17 @@ class Lesson(NamedTuple):
 
 
 def lesson(network: Construction, words: Iterable[Iterable[str]], max_steps: int | None = None) -> Lesson:
-    """The columns of words as a :class:`Lesson`, from the machine's trace and without weights.
+    """Training data for a network, a :class:`Lesson`: its machine's runs on some words, each for at most ``max_steps``.
+
+    No weight of the network is used.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
+    if network.arithmetic == "exact" or not network.batched or network.loop.state != "column":
+        raise TypeError(
+            f"A lesson has the columns of runs side by side, in floats; {network.construction} in "
+            f"{network.arithmetic} arithmetic has none. Take wcm21 or li24."
+        )
     found = [tuple(word) for word in arguments.words(words)]
     runs = [list(network.expected(network.machine, word, max_steps)) for word in found]
     longest = max(map(len, runs))
@@ -60,7 +70,9 @@ def lesson(network: Construction, words: Iterable[Iterable[str]], max_steps: int
 
 
 def forced(network: Construction, given: Lesson) -> Tensor:
-    """What leaves the network where every column that goes in is the machine's (teacher forcing): ``(words, t, w)``.
+    """What comes out of each step if every column that goes in is the machine's own (teacher forcing).
+
+    Shape: ``(words, t, w)``, as the ``targets`` of the :class:`Lesson` that is ``given``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -68,7 +80,9 @@ def forced(network: Construction, given: Lesson) -> Tensor:
 
 
 def rolled(network: Construction, given: Lesson) -> Tensor:
-    """What leaves the network where each column comes from the one before: a differentiable roll-out.
+    """What comes out of each step if the network goes on from its own columns, as in a run, but with gradients.
+
+    Shape: ``(words, t, w)``, as the ``targets`` of the :class:`Lesson` that is ``given``.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -80,22 +94,27 @@ def rolled(network: Construction, given: Lesson) -> Tensor:
 
 
 def squares(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """A dictionary by slice of the squared error of a column, averaged over the steps of all words.
+    """The squared error of a column in each slice that the next step reads, averaged over the steps of all words.
+
+    ``given`` is a :class:`Lesson`, and ``found`` what :func:`forced` or :func:`rolled` returned for it. The result is a
+    dictionary by the names of slices; the sum of its values is the loss.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
+    _check(network)
     off = ((found - given.targets) ** 2)[given.steps]
     return {name: off[:, network.layout[name].slice].sum(-1).mean() for name in READ}
 
 
 def cross_entropy(network: Construction, found: Tensor, given: Lesson) -> dict[str, Tensor]:
-    """A dictionary of the cross-entropy by slice: of a softmax for states and symbols, of a logistic function of x − ½
-    for bits.
+    """The cross-entropy of a column in each slice, as a dictionary like that of :func:`squares`.
 
-    The numbers themselves are the logits, so even the exact network has a loss above 0.
+    It is that of a softmax for states and symbols, and of a logistic function of x − ½ for bits. The numbers themselves
+    are the logits, so even the exact network has a loss above 0.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
+    _check(network)
     x, y = found[given.steps], given.targets[given.steps]
     losses = {}
     for name in READ:
@@ -110,10 +129,21 @@ def cross_entropy(network: Construction, found: Tensor, given: Lesson) -> dict[s
 
 @torch.no_grad()
 def accuracy(network: Construction, found: Tensor, given: Lesson) -> float:
-    """The share of steps whose column, rounded, is the machine's.
+    """The share of steps whose column, with every number rounded, is the machine's.
+
+    ``given`` is a :class:`Lesson`, and ``found`` what :func:`forced` or :func:`rolled` returned for it.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
+    _check(network)
     places = [place for name in READ for place in network.layout[name]]
     right = ((found - given.targets).abs()[..., places] < 0.5).all(-1)[given.steps]
     return right.double().mean().item()
+
+
+def _check(network: Construction) -> None:
+    if missing := [name for name in READ if name not in network.layout.slices]:
+        raise TypeError(
+            f"This is a measure of the slices {', '.join(READ)} of a wcm21 network; {network.construction} has no "
+            f"{missing[0]}. Compare what came out with lesson.targets."
+        )

@@ -27,7 +27,17 @@ COLUMNS = ("perturbation", "level", "seed", "word", "steps", "step", "module", "
 
 
 def perturbed(network: Construction, perturbation: Perturbation, level: Any, seeds: Sequence[int]) -> dict[str, Tensor]:
-    """The parameters of a network, perturbed with each seed and stacked: a tensor ``(seeds, …)`` for each name.
+    """The parameters of a network, damaged once with each seed: a dictionary by name of tensors ``(seeds, …)``.
+
+    The network itself stays as it is. Copy one set of parameters into it to keep that damage:
+
+    >>> from turing.study import Gaussian, first_failure, perturbed
+    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead")
+    >>> noisy = perturbed(net, Gaussian(), 0.02, seeds=[1])
+    >>> _ = net.load_state_dict({name: copies[0] for name, copies in noisy.items()})
+    >>> net.forget()  # what it may have kept of the old weights
+    >>> print(*first_failure(net, ["B()E"]))
+    Step 2, carry: st[R] is 1.701, expected 1.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -47,21 +57,26 @@ def sweep(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> list[Row]:
-    """Perturb a network at each level with each seed, run it on each word, and return a row for each: the first step
-    that fails, with its module and place, or None.
+    """Damage a network at each level with each seed, and run it on each word: a list with a dictionary for each.
 
-    Each perturbation, such as :class:`Gaussian`, says what a ``level`` is. The options:
+    ``perturbation`` is a kind of damage, such as :class:`Gaussian`, which says what a ``level`` is. A row says which
+    run it was: ``perturbation``, ``level``, ``seed``, ``word``, and how many ``steps`` the machine takes. Then it says
+    where the run first went wrong: ``step``, ``module`` and ``place``, which are None if the run was right.
+
+    >>> from turing.study import Gaussian, sweep
+    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead")
+    >>> rows = sweep(net, Gaussian(), [0.0, 0.01], [1, 2], ["B()E"])
+    >>> [row["step"] for row in rows]
+    [None, None, 2, 3]
+    >>> rows[2]  # doctest: +NORMALIZE_WHITESPACE
+    {'perturbation': "Gaussian(on='all', module=None)", 'level': 0.01, 'seed': 1, 'word': 'B()E',
+     'steps': 9, 'step': 2, 'module': 'visited', 'place': 'scr4[visited]'}
 
     - ``tolerance``: that of :func:`turing.study.first_failure`
-    - ``path``: rows are written there as they come, and a sweep that is started again does only what is missing
+    - ``path``: a CSV file, to which rows are written as they come; a sweep that is started again with the same path
+      does only what is missing, and :func:`turing.study.read_table` reads the file
     - ``executor``: one of ``concurrent.futures``, or one with the same interface, gets the levels as tasks
     - ``progress``: whether to show a bar; by default on a terminal
-
-    >>> import turing
-    >>> from turing.study import Gaussian
-    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead")
-    >>> [row["step"] for row in sweep(net, Gaussian(), [0.0, 0.01], [1, 2], ["B()E"])]
-    [None, None, 2, 3]
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -124,7 +139,7 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def read_table(path: str | Path) -> list[Row]:
-    """The rows of a table of comma-separated values: numbers as numbers, and None for an empty entry.
+    """The rows of a CSV file as a list of dictionaries: numbers as numbers, and None for an empty entry.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -144,7 +159,9 @@ def _value(text: str) -> Any:
 
 
 def write_table(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows, as :func:`read_table` reads them; the file is replaced once the new one is complete.
+    """Write rows, a list of dictionaries, as a CSV file that :func:`read_table` reads.
+
+    An existing file is replaced once the new one is complete.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -29,18 +29,25 @@ def train(
     note: Callable[[int, float], Any] | None = None,
     every: int = 1,
 ) -> list[Any]:
-    """Change all parameters along the gradient of a loss, in place, and return what ``note(step, loss)`` gave.
+    """Change the parameters of a network, in place, by so many steps of gradient descent on a loss.
 
-    ``note`` is called before the first step, every ``every`` steps, and after the last one. A ``penalty`` is added to
-    what is differentiated, but not to the loss that is noted. There is no randomness: on one CPU thread, the same call
-    gives the same numbers.
+    - ``loss``: a function without arguments that returns a tensor with one number
+    - ``rate``, ``optimizer``: the learning rate, and ``"adam"`` or ``"sgd"``
+    - ``penalty``: a function like ``loss``; it is added to what is differentiated, but not to the loss that is noted
+    - ``note``: is called as ``note(step, loss)``, with the loss as a float, before the first step, every ``every``
+      steps, and after the last one. The list of what it returned is the result; without ``note`` the list is empty.
 
-    >>> import turing
-    >>> from turing.study import forced, lesson, squares
+    There is no randomness: on one CPU thread, the same call gives the same numbers. Here a network with noise on its
+    weights is trained on one word:
+
+    >>> from turing.study import Gaussian, forced, lesson, perturbed, squares, train
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead")
+    >>> noisy = perturbed(net, Gaussian(), 0.02, seeds=[1])
+    >>> _ = net.load_state_dict({name: copies[0] for name, copies in noisy.items()})
     >>> given = lesson(net, ["B()E"])
-    >>> train(net, lambda: sum(squares(net, forced(net, given), given).values()), 3, note=lambda step, loss: loss)
-    [0.0, 0.0, 0.0, 0.0]
+    >>> loss = lambda: sum(squares(net, forced(net, given), given).values())
+    >>> [round(x, 2) for x in train(net, loss, 20, note=lambda step, loss: loss, every=10)]
+    [1.13, 0.23, 0.14]
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -65,7 +72,10 @@ def train(
 
 
 class Change(NamedTuple):
-    """A number of a network that has changed: where it is, by module, row and column, and both values.
+    """A number of a network that has changed: where it is, and its values ``before`` and after.
+
+    ``parameter`` is the name of its tensor, and ``row`` and ``column`` are the places that it leads to and comes from.
+    A bias has ``"1"`` as its column.
 
     Chapter: :doc:`/book/break-restore-train`.
     """
@@ -78,12 +88,11 @@ class Change(NamedTuple):
 
 
 def difference(network: Construction, built: Construction, most: int = 10) -> list[Change]:
-    """The numbers that differ between a network and the one that was ``built``, up to ``most``, the greatest
-    :class:`Change` first.
+    """What differs between a network and the one that was ``built``: a list of up to ``most`` numbers, each a
+    :class:`Change`, the greatest change first.
 
-    A bias has ``"1"`` as its column.
-
-    >>> import turing
+    >>> import torch
+    >>> from turing.study import difference
     >>> net, built = (turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead") for _ in range(2))
     >>> with torch.no_grad():
     ...     net.pipeline["detect"].weight[0, 0] = 3
@@ -97,7 +106,8 @@ def difference(network: Construction, built: Construction, most: int = 10) -> li
     for name, numbers in network.named_parameters():
         gap = (numbers.detach() - old[name].detach()).abs()
         count = min(most, int((gap > 0).sum()))
-        names = [labels["vectors"][vector] for vector in labels["axes"][name]]
+        names = [labels["vectors"][vector] for vector in labels["axes"].get(name, ())]
+        names = names or [list(map(str, range(size))) for size in gap.shape]  # of a table of positions
         for place in gap.flatten().topk(count).indices.tolist():
             index: Sequence[int] = [int(k) for k in torch.unravel_index(torch.tensor(place), gap.shape)]
             row, column = names[0][index[0]], names[1][index[1]] if len(index) > 1 else "1"

@@ -13,7 +13,9 @@ DISTRIBUTIONS = ("all", "nests", "flat", "short", "no )")
 
 
 def parentheses(distribution: str, longest: int = 8) -> list[str]:
-    """The words of a distribution with at most so many parentheses, between B and E, in order of length.
+    """The words of a distribution for ``balanced_parentheses``, in order of length.
+
+    They have at most ``longest`` parentheses, between B and E:
 
     - ``"all"``: every word
     - ``"nests"``: opening ones, and then as many closing ones
@@ -21,6 +23,7 @@ def parentheses(distribution: str, longest: int = 8) -> list[str]:
     - ``"short"``: every word with at most two
     - ``"no )"``: only opening ones
 
+    >>> from turing.study import parentheses
     >>> parentheses("flat", 4), parentheses("nests", 4), len(parentheses("all", 3))
     (['BE', 'B()E', 'B()()E'], ['BE', 'B()E', 'B(())E'], 15)
 

@@ -1,6 +1,13 @@
 """The widgets of the book. Each works in a notebook, and in a built page without a kernel.
 
-In a notebook some attributes are live: they follow the reader, and setting one moves the widget.
+In a notebook some attributes are **live**: they follow the reader, and setting one moves the widget. ``observe`` calls
+a function whenever such an attribute changes:
+
+>>> from turing.widgets import Stepper
+>>> stepper = Stepper(turing.zoo["binary_increment"], "1011")
+>>> stepper.observe(lambda change: print(change.new), "step")
+>>> stepper.step = 3
+3
 """
 
 from turing.widgets.adder import Adder

@@ -21,10 +21,16 @@ MOVES = {-1: "−1", 0: "0", 1: "+1"}
 
 
 class Adder(Widget):
-    """A position and a move, added by ripple carry and by lookahead, layer by layer and side by side.
+    """Addition of so many ``bits``, at most 8, layer by layer.
 
-    With ``task="sum"``, two numbers of the reader's own and a carry, by ripple carry. ``p`` and ``move``, or ``a``,
-    ``b`` and ``carry``, and ``layer``, the last one that has fired, are live.
+    - ``task="move"``: a position ``p`` and a ``move`` of −1, 0 or 1, by ripple carry and by lookahead, side by side
+    - ``task="sum"``: two numbers ``a`` and ``b`` and a ``carry`` of 0 or 1, by ripple carry
+
+    Give these numbers by name. They are live, and so is ``layer``, which says how many layers have fired.
+
+    Example::
+
+        Adder(bits=3, p=3, move=1)
 
     Chapter: :doc:`/book/adders`.
     """

@@ -20,11 +20,19 @@ Pair = tuple[str, int]  # a key and its value
 class AttentionExplorer(Widget):
     """Hard attention under the reader's fingers: scores, weights and the average, in the arithmetic of torch.
 
-    ``keys`` are pairs of a key and its value, such as ``("101", 1)``; the null key is added to them. ``average`` is the
-    name of a function of ``turing.attention``. ``query``, ``pairs``, ``kappa``, ``average`` and ``dtype`` are live.
+    - ``bits``: of the query and of each key
+    - ``keys``: pairs of a key and its value, such as ``("101", 1)``; the null key is added to them. The live attribute
+      is called ``pairs``.
+    - ``query``: the key that is looked for
+    - ``kappa``: κ, how sharp attention is
+    - ``average``: ``"ratio"`` (:func:`turing.attention.ratio`) or ``"literal"`` (:func:`turing.attention.literal`)
+    - ``dtype``: ``"float32"`` or ``"float64"``
 
-    >>> AttentionExplorer(2, keys=[("10", 1), ("11", 0)], query="10", kappa=300)
-    AttentionExplorer(2, keys=[('10', 1), ('11', 0)], query='10', kappa=300, average='ratio', dtype='float32')
+    All but ``bits`` are live.
+
+    Example::
+
+        AttentionExplorer(2, keys=[("10", 1), ("11", 0)], query="10", kappa=300)
 
     Chapter: :doc:`/book/hard-attention`.
     """

@@ -60,12 +60,14 @@ def _cells(name: str) -> list[int]:
 class AverageCompass(Widget):
     """Drag the number i of a pass: the history of moves, their average, and the scores of all steps so far.
 
-    ``run`` is ``"zigzag"``, ``"busy beaver"`` or ``"parentheses"``. The page evaluates the network of
-    ``turing.compile(machine, "perez21")`` itself, exactly or in floats, and without the guard that refuses: in floats a
-    run is shown up to the first pass that fetches a wrong step. ``run``, ``i`` and ``arithmetic`` are live.
+    ``run`` is ``"zigzag"``, ``"busy beaver"`` or ``"parentheses"``, and ``arithmetic`` is ``"exact"``, ``"float64"`` or
+    ``"float32"``. The page evaluates the network of ``turing.compile(machine, "perez21")`` itself. In floats it shows a
+    run up to the first pass that fetches a wrong step; in Python the network would raise an error before. ``run``,
+    ``i`` and ``arithmetic`` are live.
 
-    >>> AverageCompass(i=20, arithmetic="exact")
-    AverageCompass('zigzag', i=20, arithmetic='exact')
+    Example::
+
+        AverageCompass(i=20, arithmetic="exact")
 
     Chapter: :doc:`/book/averages`.
     """

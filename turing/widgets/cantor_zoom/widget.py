@@ -15,12 +15,16 @@ MAX_SYMBOLS, MAX_BASE = 32, 100
 class CantorZoom(Widget):
     """A stack in one number under the reader's fingers: push, pop, and the step at which a float loses a symbol.
 
-    ``stack`` is a text of 0 and 1 from the top down. The exact value is always shown; ``arithmetic``, ``"float32"`` or
-    ``"float64"``, is the type of the float beside it. ``stack``, ``base``, ``digits`` and ``arithmetic`` are live: one
-    symbol more or less on top is a push or a pop, anything else a new stack.
+    - ``stack``: a text of 0 and 1 from the top down. Setting it to one symbol more or less on top is a push or a pop,
+      anything else a new stack.
+    - ``base``, ``digits``: the base, and the digits that stand for 0 and 1
+    - ``arithmetic``: ``"float32"`` or ``"float64"``, the type of the float beside the exact value
 
-    >>> CantorZoom("101")
-    CantorZoom('101', base=4, digits=(1, 3), arithmetic='float32')
+    All four are live.
+
+    Example::
+
+        CantorZoom("101")
 
     Chapter: :doc:`/book/cantor-stacks`.
     """

@@ -26,12 +26,17 @@ def _network(network: GateByGate, _widget: object = None) -> dict:
 class CircuitTape(Widget):
     """A circuit of at most 64 tokens, evaluated by its transformer token by token: inputs first, then a gate each.
 
-    The network runs in the page, and inputs can be flipped. ``gate`` is how many gates have been computed, and
-    ``kappa``, one of 9999, 4, 1 and 0.5, how sharp attention is. ``word``, ``gate`` and ``kappa`` are live.
+    - ``circuit``: a :class:`turing.circuits.Circuit`
+    - ``word``: the bits of the inputs, by default zeros; the reader can flip them
+    - ``gate``: how many gates have been computed
+    - ``kappa``: how sharp attention is, one of 9999, 4, 1 and 0.5
 
-    >>> from turing.circuits import Circuit
-    >>> CircuitTape(Circuit.of_expression("a & ~b"), "10", gate=1)
-    CircuitTape(<Circuit: 2 inputs, 2 gates, 1 output>, '10', gate=1, kappa=9999)
+    The network runs in the page. All but ``circuit`` are live.
+
+    Example::
+
+        circuit = turing.circuits.Circuit.of_expression("a & ~b")
+        CircuitTape(circuit, "10", gate=1)
 
     Chapter: :doc:`/book/gate-by-gate`.
     """

@@ -21,12 +21,18 @@ MAX_PAIRS = 24  # of a state and a symbol: more do not fit on a page
 class DisguisePanel(Widget):
     """Shuffle, scale or rotate the network of a machine, add noise, and see what can be read from the numbers.
 
+    - ``machine``: a Turing machine with at most 24 pairs of a state and a symbol; by default ``bb3``
+    - ``cover``: ``"none"``, ``"shuffled"``, ``"scaled"`` or ``"rotated"``
+    - ``noise``: 0, 0.001, 0.01, 0.05, 0.1 or 0.2, the standard deviation of the noise
+    - ``seed``: an integer from 1 to 9999, for the disguise and the noise
+
     The page compiles nothing and knows no rule: it has the weights of ``turing.compile(machine, "wcm21", T=8,
     adder="lookahead")``, hides them, and reads them as :func:`turing.decompile <turing.decompiler.decompile>` does. The
-    network with noise runs beside the repaired one. ``cover``, ``noise`` and ``seed`` are live.
+    network with noise runs beside the repaired one. All but ``machine`` are live.
 
-    >>> DisguisePanel(cover="rotated", noise=0.05)
-    DisguisePanel(cover='rotated', noise=0.05, seed=1)
+    Example::
+
+        DisguisePanel(cover="rotated", noise=0.05)
 
     Chapter: :doc:`/book/reading-back`.
     """

@@ -59,8 +59,9 @@ class GatePlayground(Widget):
     ``gate`` is the target: NOT (of a), AND, NOR, OR, NAND or XOR. With ``then_not`` a second neuron, NOT, follows.
     ``weights`` and ``bias`` lie in −3…3 and are kept to two decimals. All four are live.
 
-    >>> GatePlayground("OR", weights=(-1, -1), bias=1, then_not=True)
-    GatePlayground('OR', weights=(-1, -1), bias=1, then_not=True)
+    Example::
+
+        GatePlayground("OR", weights=(-1, -1), bias=1, then_not=True)
 
     Chapter: :doc:`/book/gates`.
     """

@@ -24,8 +24,15 @@ class LockStep(Widget):
 
     Each step has four beats: the column of a rule lights up in the matrix that holds the rules; three wires carry the
     next state, the symbol to write and the move out of it; the head moves; and attention finds who was last on the new
-    cell. All of it comes out of the network, which runs in the page; the plain interpreter runs beside it. ``task`` is
-    a line that says what the machine does, ``page`` is the address of a page with a lab that can be linked to.
+    cell. All of it comes out of the network, which runs in the page; the plain interpreter runs beside it.
+
+    - ``machine``: a Turing machine with at most 16 rules and names of one character; by default
+      ``balanced_parentheses``
+    - ``word``: at most 16 symbols
+    - ``page``: the address of a page that has a :class:`Lab` with ``link=True``, to which the widget then links
+    - ``task``: a line that says what the machine does
+
+    ``word`` and ``step`` are live.
 
     Chapter: :doc:`/book/index`.
     """

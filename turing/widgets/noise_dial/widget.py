@@ -42,12 +42,13 @@ def _failure(restoring: bool, exponent: float, seed: int) -> Any:
 class NoiseDial(Widget):
     """Turn up the noise: normal noise of the standard deviation ``10**exponent`` on every weight of a transformer.
 
-    The page adds the noise of a ``seed`` to the weights and runs the network, in float64, until its column says
-    something other than the machine; each column is a row of a barcode. ``restoring`` adds the restoring layers, whose
-    weights are noisy too. ``exponent``, ``seed`` and ``restoring`` are live.
+    The page adds the noise of a ``seed`` to the weights of a network for ``balanced_parentheses`` and runs it, in
+    float64, until its column says something other than the machine; each column is a row of a barcode. ``exponent``
+    lies in −9…−1.5. ``restoring`` adds the restoring layers, whose weights are noisy too. All three are live.
 
-    >>> NoiseDial(-3.0, seed=2)
-    NoiseDial(-3.0, seed=2, restoring=False)
+    Example::
+
+        NoiseDial(-3.0, seed=2)
 
     Chapter: :doc:`/book/break-restore-train`.
     """

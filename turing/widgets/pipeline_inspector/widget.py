@@ -49,7 +49,13 @@ class PipelineInspector(Widget):
 
     The page evaluates the network itself and gets the numbers of torch. ``step`` counts from 1, as in
     ``net.activations``: step t leads from configuration t − 1 to configuration t. ``layer`` is ``"column"``, what the
-    step starts from, or the name of a module of ``net.pipeline``. Both are live. At most 300 steps are shown.
+    step starts from, or the name of a module of ``net.pipeline``. Both are live. At most 300 steps are shown, or
+    ``max_steps``.
+
+    Example::
+
+        net = turing.compile(turing.zoo["bb3"], "wcm21", T=32, adder="lookahead")
+        PipelineInspector(net, "")
 
     Chapter: :doc:`/book/wcm21`.
     """

@@ -16,8 +16,18 @@ __all__ = ["Predict"]
 class Predict(Widget):
     """A question with options; once the reader has committed to one, it says whether that is right, and why.
 
-    ``answer`` is the index of the right option. Text in backticks is shown as code. ``choice`` is the index of the
-    option that the reader has committed to, or None.
+    ``answer`` is the index of the right option, counted from 0, and ``because`` the text that says why it is right.
+    Text in backticks is shown as code. ``choice``, the index of the option that the reader has committed to, or None,
+    is live.
+
+    Example::
+
+        Predict(
+            "How many steps does `bb2` make?",
+            ["4", "6", "21"],
+            answer=1,
+            because="`turing.zoo['bb2'].run('').steps` is 6.",
+        )
 
     Chapter: :doc:`/book/machines`.
     """

@@ -19,12 +19,20 @@ REACH = 2.0  # how far from its value a weight can be dragged
 
 
 class ProofDial(Widget):
-    """Drag a weight of a proved WCM21 network. The page checks every obligation anew, for all words, and shows which
-    one fails and with how much room the others hold; ``intervals`` has how far each weight may move, by
-    :meth:`turing.proof.Proof.interval`.
+    """Drag a weight of a proved WCM21 network, and see which obligation of the proof fails.
 
-    A weight is given as for that method: ``ProofDial(proof, {"null key": ("pipeline.visited.null_key", 7)})``.
-    ``chosen``, the number of the weight, and ``value`` are live.
+    The page checks every obligation anew, for all words, and shows with how much room the others hold.
+
+    - ``proof``: what :func:`turing.prove <turing.proof.prove>` returned
+    - ``weights``: a dictionary from a text of your own to the name of a parameter and the indices of the weight
+
+    ``chosen``, which counts the weights from 0, and ``value`` are live. ``intervals`` has for each weight how far it
+    may move, by :meth:`turing.proof.Proof.interval`.
+
+    Example::
+
+        net = turing.compile(turing.zoo["bb2"], "wcm21", T=100)
+        ProofDial(turing.prove(net), {"null key": ("pipeline.visited.null_key", 7)})
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -38,8 +38,13 @@ def _places(layout: Layout) -> list[dict]:
 class Puzzle(Widget):
     """Layers whose numbers the reader sets, held against the truth table of an exercise.
 
-    ``name`` is the exercise's, as for ``turing.check``, and the rows are those that the check tries. ``layers`` is
-    live: the numbers in the page, which an answer may return.
+    ``name`` is that of an exercise whose answer is weights, such as ``"majority"``; ``Puzzle("")`` raises an error that
+    lists them all. The rows are those that :func:`turing.check <turing.exercises.check>` tries. ``layers`` is live: the
+    numbers in the page, a list of layers ``[W, b]``, which the function of an answer may return.
+
+    Example::
+
+        Puzzle("majority")
 
     Chapter: :doc:`/book/gates`.
     """

@@ -32,11 +32,16 @@ def _network(network: LiWang25, _widget: object = None) -> dict:
 class QueueWheel(Widget):
     """The window of ``liwang25`` as a wheel of cells: each token is written where the oldest one stood.
 
-    The network runs in the page. ``window`` is the number of cells, two more than the word has unless given, and
-    ``token`` says after how many tokens the wheel is shown. ``word``, ``window`` and ``token`` are live.
+    - ``word``: at most 16 symbols
+    - ``window``: the number of cells, at most 24; by default two more than the word has
+    - ``token``: after how many tokens the wheel is shown
+    - ``machine``: a Turing machine, by default ``balanced_parentheses``; give a word with your own machine
 
-    >>> QueueWheel("B()E", token=3)
-    QueueWheel('B()E', window=6, token=3)
+    The network runs in the page. All but ``machine`` are live.
+
+    Example::
+
+        QueueWheel("B()E", token=3)
 
     Chapter: :doc:`/book/queue`.
     """

@@ -62,13 +62,20 @@ def _json(machine: StackMachine, _widget: object = None) -> dict:
 class StackStepper(Widget):
     """Step through a run of a network with stacks, and look at every number of it.
 
-    The word is on stack 0 at first, its first symbol on top. The page evaluates the network itself: ``version`` 4 has
-    the layers F4, F3, F2 and F1, version 1 a single one, in base 40 or 16 for two stacks. Where ``arithmetic`` would
-    lose a digit, the page says so and goes on exactly. ``word``, ``step``, ``layer``, ``version``, ``base`` and
-    ``arithmetic`` are live.
+    - ``word``: what is on stack 0 at first, its first symbol on top
+    - ``machine``: a :class:`~turing.stack_machine.StackMachine` with 1 or 2 stacks; by default one that checks
+      parentheses, :func:`turing.stack_machine.balanced`
+    - ``version``: 4 for the layers F4, F3, F2 and F1, or 1 for a single layer
+    - ``arithmetic``: ``"float32"``, ``"float64"`` or ``"exact"``. Where a float would lose a digit, the page says so
+      and goes on exactly.
+    - ``base``: that of the stacks. Version 4 has base 4; version 1 has 40 or 16 for two stacks, and 10 or 4 for one.
 
-    >>> StackStepper("()", version=1, arithmetic="exact")
-    StackStepper('()', version=1, base=40, arithmetic='exact')
+    The page evaluates the network itself. ``layer`` is the name of the layer that is shown. All but ``machine`` are
+    live, and so is ``step``.
+
+    Example::
+
+        StackStepper("()", version=1, arithmetic="exact")
 
     Chapter: :doc:`/book/ss95`.
     """

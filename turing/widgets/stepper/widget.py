@@ -22,8 +22,12 @@ LINES = 12  # of the trace, in the fallback
 class Stepper(Widget):
     """Step through a run, back and forth, and type words of your own.
 
-    ``word`` is what ``machine.run`` takes: a string, or a list if some symbol is longer than one character. ``word``
-    and ``step`` are live.
+    ``word`` is what ``machine.run`` takes: a string, or a list if some symbol is longer than one character. The run is
+    shown up to step ``max_steps``. ``word`` and ``step`` are live.
+
+    Example::
+
+        Stepper(turing.zoo["binary_increment"], "1011")
 
     Chapter: :doc:`/book/machines`.
     """

@@ -21,11 +21,18 @@ MAX_STEPS = 300
 
 
 class WeightReader(Widget):
-    """Run a machine by the weights of its transition, and read which weights made what is on the tape.
+    """Run a machine by the weights of its transition function, and see which of them made each step.
 
-    ``delta`` is a network of ReLU layers such as ``turing.dnf.Transition(machine, layout)``: it is given the slices
-    ``st`` and ``sym1`` and answers in ``st``, ``sym2`` and ``scr5``. The page runs the machine with these numbers
-    alone. ``word`` and ``step`` are live.
+    ``delta`` is a network of ReLU layers that computes the transition function of ``machine``, such as
+    :class:`turing.dnf.Transition`. It reads the state and the symbol in the slices ``st`` and ``sym1``, and writes the
+    next state, the symbol to write and the move to ``st``, ``sym2`` and ``scr5``. The page runs the machine with these
+    numbers alone. ``word`` and ``step`` are live.
+
+    Example::
+
+        machine = turing.zoo["bb3"]
+        layout = turing.layout.state_vector(machine, bits=3)
+        WeightReader(turing.dnf.Transition(machine, layout), machine, "")
 
     Chapter: :doc:`/book/dnf`.
     """
