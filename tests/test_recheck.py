@@ -191,7 +191,7 @@ def test_another_construction_is_rejected_in_a_sentence(construction, tmp_path):
         (["ss95.safetensors", "any.json"], "Rejected: this checker covers WCM21 networks only, not ss95"),
         (["missing.safetensors", "any.json"], "Rejected: FileNotFoundError: [Errno 2] No such file"),
         (["ss95.safetensors"], "Rejected: a network and its proof are needed"),
-        (["ss95.json", "any.json"], "Rejected: the network is not in a .safetensors file; turing.save(net, "),
+        (["ss95.json", "any.json"], "Rejected: the network is not in a .safetensors file, which turing.save writes"),
     ],
 )
 def test_the_command_answers_for_people(given, said, tmp_path):

@@ -28,7 +28,7 @@ def require(condition: Any, message: str) -> None:
 def read(path: str | Path) -> tuple[dict, dict, tuple, str]:
     """The metadata of a safetensors file, its tensors in float64, their type, and the digest of all."""
     end = 8 + int.from_bytes((raw := Path(path).read_bytes())[:8], "little")
-    require(raw[8:9] == b"{", "the network is not in a .safetensors file; turing.save(net, 'net.safetensors') writes one")
+    require(raw[8:9] == b"{", "the network is not in a .safetensors file, which turing.save writes")
     header = json.loads(raw[8:end])
     metadata = {key: json.loads(value) for key, value in header.pop("__metadata__").items()}
     require((own := metadata.get("construction")) == "wcm21", f"this checker covers WCM21 networks only, not {own}")
@@ -197,4 +197,4 @@ if __name__ == "__main__":
         recheck(*sys.argv[1:])
     except Exception as error:  # whatever a damaged file leads to
         sys.exit(f"Rejected: {error if isinstance(error, ValueError) else f'{type(error).__name__}: {error}'}")
-    print("Accepted: for all words, one pass of this network is one step of the machine, within the limits that the proof states.")
+    print("Accepted: for all words, within the proof's limits, one pass of this network is one step of the machine.")

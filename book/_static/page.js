@@ -26,5 +26,5 @@ document.addEventListener("DOMContentLoaded", () => {
 // Sentences that a cell prints may break again on a narrow screen; tables may not.
 document.addEventListener("DOMContentLoaded", () => {
   for (const output of document.querySelectorAll(".cell_output pre"))
-    output.classList.toggle("sentences", !/\S {2,}\S/.test(output.textContent));
+    output.classList.toggle("sentences", !output.closest(".highlight-python") && !/\S {2,}\S/.test(output.textContent));
 });

@@ -86,8 +86,8 @@ def _ends(network: ir.Network) -> tuple[str, str]:
     if network.loop is None:
         return count(before, "number"), count(after, "number")
     if network.loop.state == "cells":
-        return f"cells at time t, {before} numbers each", f"cells at time t + 1, {after} numbers each"
-    return f"column t, {before} numbers", f"column t + 1, {after} numbers"
+        return f"cells at time t, {before:,} numbers each", f"cells at time t + 1, {after:,} numbers each"
+    return f"column t, {before:,} numbers", f"column t + 1, {after:,} numbers"
 
 
 class _Box:
@@ -137,7 +137,7 @@ class _Box:
             body.append(_head(LEFT + WIDE + 3, middle, "left", ATTENTION))
         if self.mask == "cross":
             x = RIGHT - ENCODER
-            body.append(f'<rect x="{x}" y="{middle - 20:g}" width="{ENCODER}" height="40" rx="4" style="{pen}"/>')
+            body.append(f'<rect x="{x}" y="{middle - 20:g}" width="{ENCODER - 1}" height="40" rx="4" style="{pen}"/>')
             body.append(_text(x + ENCODER / 2, middle - 3, "the word,", "middle", ENCODER_FONT, ATTENTION))
             body.append(_text(x + ENCODER / 2, middle + 13, "encoder", "middle", ENCODER_FONT, ATTENTION))
         elif note := {"strict": "earlier", "prefix": "+ word", "offset": f"{self.offset} back", "window": "window"}.get(
@@ -196,7 +196,7 @@ def _changed(module: ir.Module) -> tuple[set[str], set[str]]:
 def _shape(module: ir.Module) -> str:
     """How many numbers go in and come out, or what kind of module it is."""
     widths, part = [layout.width for layout in module.layouts], module.parts[0]
-    shape = " → ".join(map(str, widths if len(set(widths)) > 1 else widths[:2]))
+    shape = " → ".join(f"{width:,}" for width in (widths if len(set(widths)) > 1 else widths[:2]))
     if isinstance(part, ir.Convolution):
         return f"{shape}, {count(part.weight.shape[2], 'cell')}"
     return shape if isinstance(part, ir.Layer) else "" if isinstance(part, ir.Attention) else module.kind

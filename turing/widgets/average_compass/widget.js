@@ -45,7 +45,7 @@ function createCompass() {
   const needle = svg("path", { class: "needle", d: "M-3 0L0 -62L3 0Z" });
   const ticks = [-1, -0.5, 0, 0.5, 1].map((x) =>
     svg("path", { class: "tick", d: "M0 -68V-74", transform: `rotate(${90 * x})` }));
-  const names = [[-1, -84, 4], [0, 0, -80], [1, 84, 4]].map(([x, left, top]) =>
+  const names = [[-1, -87, 4], [0, 0, -80], [1, 81, 4]].map(([x, left, top]) =>
     svg("text", { x: left, y: top, "text-anchor": "middle" }, signed(x)));
   const node = svg("svg", { class: "compass", viewBox: "-96 -96 192 108", role: "img" },
     svg("path", { class: "arc", d: "M-68 0A68 68 0 0 1 68 0" }), ...ticks, ...names, needle, svg("circle", { r: 4 }));

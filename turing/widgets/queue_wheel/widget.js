@@ -36,8 +36,10 @@ function createWheel() {
     cells.replaceChildren(...slots.map(({ node }) => node));
     const inner = RADIUS - 0.72 * side - 4, [x, y] = around(0, size, inner), [u, v] = around(-1, size, inner);
     const bend = size > 2 ? inner - 22 : inner - 40, [a, b] = around(-0.5, size, bend);
-    hand.replaceChildren(svg("path", { class: "arc", d: size > 1 ? `M ${u} ${v} Q ${a} ${b} ${x} ${y + 7}` : "" }),
-      svg("path", { class: "tip", d: `M ${x} ${y} l -4 15 h 8 Z` }));
+    const turn = size > 1 ? Math.atan2(x - a, b - y) : 0, [left, up] = [Math.sin(turn), Math.cos(turn)]; // of the tip
+    hand.replaceChildren(
+      svg("path", { class: "arc", d: size > 1 ? `M ${u} ${v} Q ${a} ${b} ${x - 7 * left} ${y + 7 * up}` : "" }),
+      svg("path", { class: "tip", d: `M ${x} ${y} l -4 15 h 8 Z`, transform: `rotate(${(180 * turn) / Math.PI} ${x} ${y})` }));
   }
 
   return {
