@@ -13,7 +13,7 @@ const MOVES = { [-1]: "L", 0: "S", 1: "R" };
 /** A matrix as squares: filled is positive, hollow negative, the area is the size. */
 function picture(name) {
   const positive = svg("path", { class: "positive" }), negative = svg("path", { class: "negative" }), frame = svg("path", { class: "frame" });
-  const node = svg("svg", { class: "hinton", role: "img" }, frame, positive, negative);
+  const node = svg("svg", { class: "hinton", role: "img", preserveAspectRatio: "xMinYMin" }, frame, positive, negative);
   return {
     node: h("figure", {}, node, h("figcaption", {}, name)),
     show(matrix) {

@@ -15,7 +15,7 @@ function createBarcode(slices) {
   const canvas = h("canvas", { role: "img" }), names = h("div", { class: "names", "aria-hidden": true });
   const shown = slices.filter(({ name }) => /^(st|sym|pos2|scr5)/.test(name));
   const total = shown.reduce((sum, { size }) => sum + size, 0) + shown.length - 1;
-  names.append(...shown.map(({ name, size }) => h("span", { style: `flex: ${size} 1 0` }, name)));
+  names.append(...shown.map(({ name, size }, n) => h("span", { style: `flex: ${size + (n < shown.length - 1)} 1 0` }, name)));
   return {
     node: h("div", { class: "barcode" }, names, canvas),
     show(columns, failure) {
