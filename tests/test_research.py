@@ -10,9 +10,10 @@ import yaml
 
 import turing
 from book import ROOT
+from turing.construction import constructions
 from turing.corpora.circuit import circuit
 from turing.corpora.labels import labels_of
-from turing.study import Round, cross_entropy, first_failure, forced, lesson
+from turing.study import Gaussian, Round, cross_entropy, first_failure, forced, lesson, sweep
 
 torch.set_num_threads(1)
 BP, WORD = turing.zoo["balanced_parentheses"], "B()E"
@@ -148,6 +149,102 @@ def test_after_a_step_of_gradient_descent_keys_have_gradients_and_queries_hardly
         torch.optim.SGD(net.parameters(), lr=1e-3).step()
     assert most[0] == [0, 0]
     assert most[1][1] > 1e-4 > 100 * most[1][0]
+
+
+def compiled(name, machine, **options):
+    return turing.compile(machine, name, **constructions()[name].options_for({}), **options)
+
+
+EXACT = [name for name in constructions() if compiled(name, turing.zoo["bb2"]).arithmetic == "exact"]
+
+
+def test_the_five_with_fractions_have_hooks_and_gradients_in_float64_and_are_right_there_on_the_word():
+    assert (len(EXACT), len(constructions())) == (5, 9)
+    assert "Five of the nine compute with fractions by default" in TEXT
+    for name in EXACT:
+        for given in ("exact", "float64"):
+            net, seen = compiled(name, BP, arithmetic=given), []
+            with next(iter(net.pipeline.values())).register_forward_hook(lambda *a, seen=seen: seen.append(a[2])):
+                net.run(WORD, 2)
+            assert seen
+            assert all(isinstance(output, torch.Tensor) == (given == "float64") for output in seen)
+        assert not turing.verify(net, BP, [WORD]).divergences
+        net.rollout(WORD, 2)[-1].sum().backward()
+        assert any(numbers.grad is not None and numbers.grad.any() for numbers in net.parameters())
+
+
+def test_which_constructions_the_tools_take_that_the_page_names():
+    took = {}
+    for name in constructions():
+        net = compiled(name, turing.zoo["bb2"], **({"arithmetic": "float64"} if name in EXACT else {}))
+        for tool, given in {
+            first_failure: (net, [""]),
+            sweep: (net, Gaussian(), [0.1], [0], [""]),
+            lesson: (net, [""]),
+            circuit: (net,),
+        }.items():
+            try:
+                tool(*given)
+            except (TypeError, ValueError):
+                continue
+            took.setdefault(tool, []).append(name)
+    assert took[first_failure] == took[sweep] == took[lesson] == ["wcm21", "li24"]
+    assert took[circuit] == [name for name in constructions() if name != "conv"]
+
+
+def test_position_and_search_bits_get_no_gradient_and_flipping_any_but_one_changes_the_symbol():
+    assert "The 6 bits of the new position and the 6 of the search get no gradient" in TEXT
+    asked = [("move", f"pos3[{k}]") for k in range(6)] + [(f"search{k}", f"scr3[{k}]") for k in range(6)]
+    columns, kept = torch.cat([vectors["column"] for vectors in PAGE_NET.vectors([WORD], 6)]), {}
+
+    def keep(name):
+        return lambda module, inputs, output: kept.update({name: output})
+
+    hooks = [module.register_forward_hook(keep(name)) for name, module in PAGE_NET.pipeline.items()]
+    star = PAGE_NET(columns[-1], columns[:-1], PAGE_NET.encode(WORD))[PAGE_NET.layout.sym1["*"]]
+    for hook in hooks:
+        hook.remove()
+    sym1, was, same = PAGE_NET.layout_of("assemble").sym1.slice, PAGE_NET.activations(WORD, 6)["assemble"], []
+    for name, place in asked:
+        i, calls = PAGE_NET.layout_of(name).names().index(place), []
+        assert torch.autograd.grad(star, kept[name], retain_graph=True)[0][-1, i] == 0
+
+        def flip(module, inputs, output, i=i, calls=calls):
+            calls.append(1)
+            if len(calls) == 6:
+                output = output.clone()
+                output[..., -1, i] = 1 - output[..., -1, i]
+            return output
+
+        with PAGE_NET.pipeline[name].register_forward_hook(flip):
+            now = PAGE_NET.activations(WORD, 6)["assemble"]
+        if now[sym1].equal(was[sym1]):
+            same.append(place)
+    assert same == ["scr3[2]"]
+
+
+def test_a_column_of_the_corpus_has_11_slices_and_each_network_its_own_width_and_order():
+    assert "An answer is one of the 11 slices of a column" in TEXT
+    places = [e.labels["vectors"]["column"] for e in turing.corpus(10, seed=1, T=64, adder="lookahead", hide=True)]
+    assert {len({place.split("[")[0] for place in column}) for column in places} == {11}
+    assert len({len(column) for column in places}) > 1
+    assert len({tuple(column) for column in places}) == 10
+
+
+def test_the_rotated_machine_of_the_page_moves_in_every_step_and_rotated_labels_name_no_places():
+    (rotated,), (plain,) = (
+        turing.corpus(1, seed=1, hide="orthogonal"),
+        turing.corpus(1, seed=1, adder="lookahead"),
+    )
+    assert rotated.machine.delta == plain.machine.delta
+    assert all(move for _, _, move in rotated.machine.delta.values())
+    assert list(rotated.labels) == ["slices", "rules", "heads"]
+    x = rotated.network.run_with_cache(rotated.word)[1]["column"] @ rotated.network.rotations["column"]
+    own = plain.network.run_with_cache(plain.word)[1]["column"]
+    assert torch.allclose(x, own.double(), atol=1e-9)
+    names = plain.network.layout.names()
+    bits = [own[:, names.index(f"{slice_}[0]")] for slice_ in ("pos1", "pos2")]
+    assert bits[0].equal(bits[1])
 
 
 def test_labels_tell_of_a_network_what_is_true_of_it():
