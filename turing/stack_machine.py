@@ -166,8 +166,8 @@ class StackMachine:
         return table
 
     def trace(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> Iterator[StackConfiguration]:
-        """Yield each :class:`StackConfiguration` of a run, the initial one first. Stacks that are not given begin
-        empty.
+        """Yield each :class:`StackConfiguration` of a run, the initial one first. Give each stack as a string or a
+        sequence of symbols, the top first; a stack that is not given begins empty.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -202,7 +202,7 @@ class StackMachine:
             yield now
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
-        """Run with these stacks; return a :class:`StackRun`.
+        """Run with these stacks, each given with its top first; return a :class:`StackRun`.
 
         Chapter: :doc:`/book/ss95`.
         """

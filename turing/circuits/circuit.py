@@ -110,12 +110,14 @@ class Circuit:
 
     @classmethod
     def of_expression(cls, expression: str, inputs: str | Sequence[str] | None = None) -> Circuit:
-        """The circuit of an expression in ``&``, ``|``, ``^`` and ``~``, or ``and``, ``or`` and ``not``, with brackets;
-        its output is ``out``.
+        """The circuit of an expression. You may write ``&``, ``|``, ``^`` and ``~``, or the words ``and``, ``or`` and
+        ``not``, and brackets. The output is called ``out``. The inputs are the variables, in the order in which they
+        first appear, unless you give ``inputs``.
 
         >>> from turing.circuits import Circuit
-        >>> Circuit.of_expression("a & ~b | c").evaluate("101")
-        {'out': 1}
+        >>> circuit = Circuit.of_expression("a & ~b | c")
+        >>> circuit.inputs, circuit.evaluate("101")
+        (('a', 'b', 'c'), {'out': 1})
 
         Chapter: :doc:`/book/gate-by-gate`.
         """
@@ -131,12 +133,14 @@ class Circuit:
 
     @classmethod
     def of_table(cls, table: str | Sequence[int], inputs: str | Sequence[str] | None = None) -> Circuit:
-        """The circuit of a truth table: 2ⁿ values, the first for all inputs 0; the last input varies fastest.
+        """The circuit of a truth table of n inputs. The table has 2ⁿ values: the first is the output where all inputs
+        are 0, and the last input changes from one value to the next. The output is called ``out``. The inputs are
+        called ``x0``, ``x1``, …, unless you give ``inputs``.
 
         >>> from turing.circuits import Circuit
         >>> majority = Circuit.of_table("00010111")
-        >>> majority, majority.evaluate("110")
-        (<Circuit: 3 inputs, 5 gates, 1 output>, {'out': 1})
+        >>> majority, majority.inputs, majority.evaluate("110")
+        (<Circuit: 3 inputs, 5 gates, 1 output>, ('x0', 'x1', 'x2'), {'out': 1})
 
         Chapter: :doc:`/book/gate-by-gate`.
         """

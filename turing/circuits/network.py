@@ -30,9 +30,14 @@ VOCABULARY = ("0", "1")
 class GateByGate(Construction):
     """The transformer of Li, Liu, Zhou and Ma for a circuit: after a token for each input it adds one for each gate.
 
-    It has no ``run``: :meth:`evaluate` gives the outputs for a word, and ``net.circuit.evaluate(word)`` those that it
-    should give. ``kappa`` is the factor on attention scores before the softmax; a value too small for the number type
-    is refused.
+    It has no ``run``, and no machine, so ``activations``, :func:`turing.verify <turing.verification.verify>`,
+    :func:`turing.prove <turing.proof.prove>` and :func:`turing.save <turing.files.save>` refuse it.
+
+    - :meth:`evaluate` gives the outputs for a word, and ``net.circuit.evaluate(word)`` those that it should give.
+    - To see vectors, hang a forward hook on a module of ``net.pipeline``; :meth:`vectors_of` says what they must be.
+    - To save the weights, use ``net.state_dict()``.
+
+    ``kappa`` is the factor on attention scores before the softmax; a value too small for the number type is refused.
 
     A column is a token and its row of the table of positions, the one part that depends on the circuit. The row has the
     token's own number in binary, and for the gate that comes next its kind and the numbers of its two inputs.

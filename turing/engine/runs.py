@@ -271,7 +271,8 @@ def run_batch(
     word, in their order.
 
     - ``networks``: one network for all words, or a list with one for each word
-    - ``words``, and ``max_steps`` of each run, the network's ``T`` unless given
+    - ``words``: a list with the word of each run
+    - ``max_steps``: the maximum number of steps of each run, the network's ``T`` unless given
     - ``threads``: how many share the work, as many as there are processors unless given
     - ``executor``: a ``ProcessPoolExecutor`` or another executor of ``concurrent.futures``, if each run should be made
       by itself, in other processes or on other computers, and not side by side in threads

@@ -29,6 +29,7 @@ class Diagrams:
     """Functions of ``variables`` as decision diagrams. The variables have a fixed order, and each its number of values.
     In the methods ``f`` and ``g`` are such functions: each is an integer, the number of the node at its top.
 
+    >>> from turing.proof import Diagrams
     >>> d = Diagrams({"x": 2, "y": 2, "z": 2})
     >>> x, y, z = (d.variable(name, (0.0, 1.0)) for name in "xyz")
     >>> carry = d.map(lambda n: max(n - 1.0, 0.0), d.sum([x, y]))  # relu(x + y - 1) = AND

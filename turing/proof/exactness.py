@@ -63,6 +63,7 @@ def grain(factor: float, value: float) -> int | None:
 class Precision:
     """A type of floats, and how many of its bits the sums have needed so far.
 
+    >>> from turing.proof.exactness import Precision
     >>> floats = Precision("bfloat16")
     >>> floats.check([(1.0, [0.0, 1.0]), (0.5, [1.0])], 1.5, "a row")
     >>> floats.needed

@@ -3,6 +3,23 @@
 Queries and keys are such sums too, so a score is a sum of functions of one variable of each column. The variables fall
 into small groups that do not meet, and the greatest score under conditions is found group by group.
 
+Here the query has one place, 2x − 1 for a bit x of the column that asks, and the key has one place, the bit y of the
+column that is looked at. :func:`score` multiplies the two, which gives a form. :func:`greatest` returns two fields:
+``value``, the greatest score, and ``where``, the values of the variables that have it.
+
+>>> import numpy as np
+>>> from turing.proof.exactness import Precision
+>>> from turing.proof.heads import Condition, Form, Sum, greatest, score
+>>> query, key = [Sum(-1.0, {"x": np.array([0.0, 2.0])})], [Sum(0.0, {"y": np.array([0.0, 1.0])})]
+>>> product, sizes = score(query, key, Precision("float32"), "a head"), {"x": 2, "y": 2}
+>>> isinstance(product, Form)
+True
+>>> greatest(product, sizes, [])
+Greatest(value=1.0, where={'x': 1, 'y': 1})
+>>> equal = Condition(("x", "y"), np.eye(2, dtype=bool))
+>>> greatest(product, sizes, [], broken=[equal])  # if x and y differ
+Greatest(value=0.0, where={'x': 1, 'y': 0})
+
 Chapter: :doc:`/book/all-words`.
 """
 

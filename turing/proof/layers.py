@@ -1,5 +1,23 @@
 """Layers on decision diagrams: what a network of linear layers makes of every input at once.
 
+The first layer of this network has a detector for each state q and each symbol a. The variables are the state, A or
+B, and the symbol, 0 or 1. In the column, the places of the bits stay 0:
+
+>>> import turing
+>>> from turing.proof import Diagrams
+>>> from turing.proof.exactness import Precision
+>>> from turing.proof.layers import run
+>>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
+>>> (layer,) = net.ir().modules[0].parts
+>>> d = Diagrams({"q": 2, "a": 2})
+>>> column = [d.zero] * layer.width_in
+>>> for name, labels, places in ("q", "AB", net.layout.st), ("a", "01", net.layout.sym1):
+...     for label in labels:
+...         column[places[label]] = d.variable(name, [float(label == other) for other in labels])
+>>> found = run(d, [layer], column, Precision("float32"))
+>>> d.table(found[layer.outputs.det["B 0"]], ["q", "a"])  # for A 0, A 1, B 0 and B 1
+[0.0, 0.0, 1.0, 0.0]
+
 Chapter: :doc:`/book/all-words`.
 """
 

@@ -61,7 +61,22 @@ def parts(network: Any, machine: TuringMachine, word: Sequence[str], steps: int)
 
 def search(network: Any, machine: TuringMachine, start: Any = None) -> Counterexample | None:
     """A :class:`~turing.proof.Counterexample`: a word on which a run goes wrong, or else a configuration; None if
-    neither is found. ``start`` is there for other constructions, and not used here.
+    neither is found. ``network`` is the compiled network itself. ``start`` is there for other constructions, and not
+    used here.
+
+    The search is bounded: it tries 192 words for 40 steps each, then 24 words on which the machine runs long for up to
+    160, and then at most 384 configurations for 20. It is deterministic: what it draws at random is the same each time.
+
+    >>> import torch
+    >>> import turing
+    >>> from turing.proof.search import search
+    >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100)
+    >>> print(search(net, net.machine))
+    None
+    >>> with torch.no_grad():
+    ...     net.pipeline["visited"].null_key[7] = 4  # it was 3
+    >>> print(search(net, net.machine))
+    a word on which a run goes wrong: 'B())*', at step 4
 
     Chapter: :doc:`/book/all-words`.
     """

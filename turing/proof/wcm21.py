@@ -43,8 +43,15 @@ BIT = (0.0, 1.0)
 
 def obligations(network: ir.Network, machine: TuringMachine) -> Checked:
     """Check that one pass of a WCM21 network is one step of a machine, for all columns; return how far that reaches, a
-    :class:`turing.proof.Checked`. This raises :class:`turing.proof.Failed` where an obligation does not hold, and
-    :class:`turing.proof.Undecided` where it cannot tell.
+    :class:`turing.proof.Checked`. ``network`` is a :class:`turing.ir.Network`, which ``net.ir()`` gives. This raises
+    :class:`turing.proof.Failed` where an obligation does not hold, and :class:`turing.proof.Undecided` where it cannot
+    tell.
+
+    >>> import turing
+    >>> from turing.proof.wcm21 import obligations
+    >>> net = turing.compile(turing.zoo["bb2"], "wcm21", T=8, adder="lookahead")
+    >>> obligations(net.ir(), net.machine).steps
+    8
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -1,13 +1,18 @@
 """What is proved of SS95 networks: their invariant, and that one pass is one step of the two stacks, for all stacks.
 
-The invariant with four layers: ``st`` is one-hot, and the number of each stack is in the Cantor set: it is 0, or (d +
-r)/b with a digit d and a number r in the set again, of which only 0 ≤ r ≤ d₁/(b − 1) is used.
+The invariant with four layers: ``st`` is one-hot, and the number of each stack is in the Cantor set. Let B be the base,
+and d₀ < d₁ the two digits. A number of the set is 0, the empty stack, or (d + r)/B: the digit d is the symbol on top,
+and the rest r, which stands for the symbols below it, is a number of the set again. All that the proof uses of a rest
+is 0 ≤ r ≤ d₁/(B − 1).
 
 So a column is one of finitely many cases, in which every number is affine in the rests r. The least and the greatest
-rest show which part of sat applies. If that is not clear, the next symbol of a stack is told apart as well.
+rest show which part of sat applies: 0, the number itself or 1. If that is not clear, the next symbol of a stack is told
+apart as well.
 
-With one layer, a detector for each class of steps and each lower bound of the tops is 1 if it is due, the stacks stand
-in the places of the operation that made them, and two symbols of each stack are told apart.
+The invariant with one layer has three parts, and the chapter :doc:`/book/real-time` derives that layer. There is a
+detector for each class of steps and each lower bound of the tops, which is 1 if it is due and 0 otherwise. The number
+of a stack stands in the place of the operation that made it, and is in the Cantor set. In the cases of this invariant,
+two symbols of each stack are told apart from the start.
 
 The macro-steps of the translation into two stacks are finitely many too, and lift this to the Turing machine. There is
 no horizon: the arithmetic is exact, and all stacks and all steps are covered.
@@ -387,8 +392,14 @@ def macro_steps(two: TwoStacks) -> int:
 
 
 def one_pass(network: ir.Network, machine: TuringMachine) -> Checked:
-    """Check that one pass of an SS95 network is one step of a machine's two stacks, for all stacks;
-    return a :class:`turing.proof.Checked`.
+    """Check that one pass of an SS95 network is one step of a machine's two stacks, for all stacks; return a
+    :class:`turing.proof.Checked`. ``network`` is a :class:`turing.ir.Network`, which ``net.ir()`` gives.
+
+    >>> import turing
+    >>> from turing.ss.invariant import one_pass
+    >>> net = turing.compile(turing.zoo["bb2"], "ss95")
+    >>> one_pass(net.ir(), net.machine)  # no limit on steps, on cells or on visits
+    Checked(steps=None, cells=None, visits=None, margins={})
 
     Chapter: :doc:`/book/all-words`.
     """

@@ -260,8 +260,8 @@ class StackNetwork(nn.Module):
         return tuple(sum(column[self.layout[name][i]] for name in OPERATIONS) for i in range(self.machine.p))
 
     def follow(self, *stacks: Iterable[str], state: str | None = None) -> Iterator[tuple[Vectors, StackReading]]:
-        """Yield for each step from these stacks on its vectors and its :class:`~turing.ss.network.StackReading`, under
-        a :class:`Guard`.
+        """Yield for each step, from these stacks on, a pair: its vectors, a dictionary by layer, and what they say, a
+        :class:`~turing.ss.network.StackReading`. A :class:`Guard` checks each step.
 
         Chapter: :doc:`/book/ss95`.
         """
@@ -312,7 +312,8 @@ class StackNetwork(nn.Module):
                 return
 
     def run(self, *stacks: Iterable[str], max_steps: int = 1_000_000) -> StackRun:
-        """Run the network on these stacks; return a :class:`~turing.stack_machine.StackRun`.
+        """Run the network on these stacks, each given with its top first; return a
+        :class:`~turing.stack_machine.StackRun`.
 
         Chapter: :doc:`/book/ss95`.
         """

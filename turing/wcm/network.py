@@ -34,6 +34,8 @@ class CapacityError(OverflowError):
     In ``wcm21`` two cells have the same position bits: compile with more ``bits``. In ``conv`` the head leaves the row:
     compile with more ``cells``. In ``liwang25`` a ``window`` that you have given is full: give a wider one, or none.
 
+    ``li24`` raises a plain ``OverflowError`` where the head leaves its cells; to catch both, catch ``OverflowError``.
+
     Chapter: :doc:`/book/wcm21`.
     """
 
@@ -42,10 +44,12 @@ class CapacityError(OverflowError):
 class WCM21(Construction):
     """The transformer of Wei, Chen and Ma for a Turing machine: ``forward`` is one step of it. The options:
 
-    - ``T``: the maximum number of steps of a run. It has no default.
-    - ``bits``: how many bits a position has, from ⌈log₂ T⌉, the default, to 64. They tell 2^bits cells apart; a run
-      that needs more raises :class:`~turing.wcm.CapacityError`. Then give one more than the default, which is enough
-      for every word of at most T cells.
+    - ``T``: the maximum number of steps of a run. It has no default. A large T costs little: each doubling adds one
+      position bit, so ``T=2**40`` takes 40 bits, and with ``adder="lookahead"`` such a network compiles in less than a
+      second. For a still larger T you need another network.
+    - ``bits``: how many bits a position has, from ⌈log₂ T⌉, the default, to 64. With ``bits`` bits, 2^bits cells can be
+      told apart, and a run that needs more raises :class:`~turing.wcm.CapacityError`. One bit more than the default is
+      enough for every word of at most T cells.
     - ``kappa``: the factor κ on attention scores before the softmax. At 9999, the default, attention is hard; ``run``
       refuses a value too small for its number type. In float32, 208 is enough.
     - ``average``: ``"ratio"``, the default, divides two sums, which is exact. ``"literal"`` is the softmax as the paper
