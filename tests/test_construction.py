@@ -118,7 +118,7 @@ def network(request):
 
 
 def test_the_construction_in_a_test_file_is_short():
-    assert len(inspect.getsource(WholeTape).splitlines()) <= 50
+    assert len(inspect.getsource(WholeTape).splitlines()) <= 55
 
 
 @every_construction
@@ -323,6 +323,26 @@ def test_a_network_that_ends_no_step_of_the_machine_is_stopped_after_the_passes_
         network.run("01")
     with pytest.raises(ArithmeticError, match=r"no step of the machine has ended in 3 passes of the network"):
         network.run_batch(["01"])
+
+
+def test_a_construction_that_sets_T_runs_for_so_many_steps_and_refuses_more():
+    network = WholeTape(PARENTHESES)
+    network.T = 5
+    assert network.run("B()E") == network.run("B()E", 5) == PARENTHESES.run("B()E", 5)
+    assert list(network.trace("B()E")) == list(PARENTHESES.trace("B()E", 5))
+    assert turing.verify(network, PARENTHESES, ["B()E"]).steps == 5
+    for fails, given in ((network.run, "B()E"), (network.run_batch, ["B()E"]), (network.trace, "B()E")):
+        with pytest.raises(ValueError, match=r"^max_steps = 6 is more than T = 5, .*\. Compile it with T=6\.$"):
+            fails(given, 6)
+
+
+def test_the_construction_in_a_test_file_says_whether_the_word_or_the_run_is_too_long():
+    network = WholeTape(PARENTHESES, cells=13)
+    assert network.run("B()E") == PARENTHESES.run("B()E")
+    with pytest.raises(OverflowError, match=r"^A word of 6 symbols needs 14 cells\. Compile with more\.$"):
+        network.run("B(())E")
+    with pytest.raises(OverflowError, match=r"^At step 4 the head comes to the end of 13 cells\. Compile with more\.$"):
+        network.run("B((((")
 
 
 @every_construction

@@ -712,7 +712,7 @@ def test_a_damaged_example_is_a_machine_or_a_format_error(name, data):
 def test_the_reference_shows_a_rule_in_every_format_as_it_is_written():
     page = (ROOT / "book/library-machines.md").read_text(encoding="utf-8")
     table = page.partition("| format | comes from |")[2].partition("\n\n")[0]
-    rows = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (`[^|]+) \|", table, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (`[^|]+) \|$", table, re.MULTILINE))
     assert list(rows) == list(FORMATS)
     bb2 = turing.zoo["bb2"]
     for name, shown in rows.items():

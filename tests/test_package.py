@@ -151,7 +151,10 @@ def test_every_public_function_is_typed_and_documented():
                 assert not missing, f"{name}: no type for {missing}"
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"book/library{part}.md" for part in ("", "-networks", "-extending"))])
+PAGES = [f"book/library{part}.md" for part in ("", "-networks", "-extending", "-circuits")]
+
+
+@pytest.mark.parametrize("page", ["README.md", *PAGES])
 def test_the_code_in_the_page_runs_and_prints_what_it_says(page, tmp_path):
     text = (ROOT / page).read_text(encoding="utf-8")
     code, shown, sessions = (
@@ -188,7 +191,7 @@ def test_the_dependencies_are_floors_so_that_colab_keeps_its_own():
 
 def test_the_library_page_lists_every_construction_with_its_options():
     page = (ROOT / "book/library.md").read_text(encoding="utf-8")
-    row = r"^\| \{py:class\}`([\w-]+) <(.+?)>` \| .+? \| \{doc\}`.+?` \| (yes|no) \| (.+?) \|$"
+    row = r"^\| \{py:class\}`([\w-]+) <(.+?)>` \| .+? \| (yes|no) \| (.+?) \| \{doc\}`.+?` \|$"
     rows = re.findall(row, page.split("## The constructions")[1], re.MULTILINE)
     kinds = {name: kind for name, kind in turing.constructions().items() if kind.__module__.startswith("turing")}
     assert {name: pydoc.locate(where) for name, where, _, _ in rows} == kinds
@@ -215,7 +218,7 @@ def test_the_page_on_constructions_shows_a_whole_one_and_the_attributes_of_the_b
     assert methods == ["__init__", *re.findall(r"^:pyobject: WholeTape\.(\w+)$", page, re.MULTILINE)]
     assert f":end-before: def {methods[1]}\n" in page
     rows = re.findall(r"^\| `(\w+)` \| .+? \| `(\w+)` \|$", page, re.MULTILINE)
-    assert {name for name, _ in rows} == {"batched", "passes_per_step", "tolerance"}
+    assert {name for name, _ in rows} == {"batched", "passes_per_step", "tolerance", "T"}
     assert all(repr(getattr(turing.Construction, name)) == usual for name, usual in rows)
 
 

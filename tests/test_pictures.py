@@ -337,9 +337,10 @@ def test_a_wrong_argument_is_refused_with_what_was_expected(call, message):
         call()
 
 
-def test_the_reference_shows_a_picture_as_it_is_drawn():
+def test_the_reference_shows_pictures_as_they_are_drawn():
     page = (ROOT / "book/library-machines.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^This is `(.+)`:$", page, re.MULTILINE)
-    (shown,) = re.findall(r"^<figure .+?</figure>$", page, re.MULTILINE | re.DOTALL)
-    assert code == 'turing.space_time(turing.zoo["balanced_parentheses"], "B()E")'
-    assert shown == space_time(turing.zoo["balanced_parentheses"], "B()E")._repr_html_()
+    balanced = turing.zoo["balanced_parentheses"]
+    assert re.findall(r"^This is `([^`]+)`:\n\n(<figure .+?</figure>)$", page, re.MULTILINE | re.DOTALL) == [
+        ('turing.space_time(turing.zoo["balanced_parentheses"], "B()E")', space_time(balanced, "B()E")._repr_html_()),
+        ('turing.state_diagram(turing.zoo["balanced_parentheses"])', state_diagram(balanced)._repr_html_()),
+    ]

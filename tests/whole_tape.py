@@ -9,7 +9,9 @@ from turing.layout import Layout
 
 @register
 class WholeTape(Construction):
-    construction, batched, origin = "whole-tape", False, 8
+    construction = "whole-tape"  # its name for turing.compile
+    batched = False  # one word at a time
+    origin = 8  # where a word begins: eight cells are left of it
 
     def __init__(self, machine, cells: int = 24, arithmetic: str = "float32"):
         super().__init__()
@@ -17,11 +19,12 @@ class WholeTape(Construction):
         tape = {f"cell{k}": machine.symbols for k in range(cells)}
         self.layout = x = Layout(**tape, **{f"head{k}": machine.states for k in range(cells)})
         y = Layout(**tape, **{f"det{k}": [f"{q} {a}" for q, a in machine.delta] for k in range(cells)})
-        detect, move = copied(x, y, *tape), {place: {} for place in range(x.width)} | copied(y, x, *tape)
+        detect = copied(x, y, *tape)  # the first layer keeps the tape
+        move = {place: {} for place in range(x.width)} | copied(y, x, *tape)  # so does the second
         for k in range(cells):
             for det, ((q, a), (p, written, d)) in zip(y[f"det{k}"], machine.delta.items(), strict=True):
                 detect[det] = {x[f"head{k}"][q]: 1, x[f"cell{k}"][a]: 1, None: -1}  # AND
-                if written != a:
+                if written != a:  # take the old symbol away, and put the new one there
                     move[x[f"cell{k}"][a]][det], move[x[f"cell{k}"][written]][det] = -1, 1
                 if 0 <= k + d < cells:
                     move[x[f"head{k + d}"][p]][det] = 1
@@ -42,8 +45,10 @@ class WholeTape(Construction):
         return [Reading(None)]
 
     def guard(self, word, now, reading, notes):
+        if (needed := self.origin + len(word)) > self.cells:
+            raise OverflowError(f"A word of {len(word)} symbols needs {needed} cells. Compile with more.")
         notes["at"] = self.origin + now.head + (reading.move if reading else 0)
-        if not 0 < notes["at"] < self.cells - 1 or self.origin + len(word) > self.cells:
+        if not 0 < notes["at"] < self.cells - 1:
             raise OverflowError(f"the head comes to the end of {self.cells} cells. Compile with more.")
 
     def expected(self, machine, word, max_steps=None):

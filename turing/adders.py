@@ -137,8 +137,8 @@ class MoveAdder(Circuit):
 class LookaheadAdder(Circuit):
     """The position after a move, as :class:`MoveAdder` computes it, in one ReLU layer and a sum.
 
-    There are two layers whatever the number of bits. The input is the bits of p, then ``right``, then ``left``.
-    Shapes: ``(…, bits + 2)`` to ``(…, bits)``.
+    There are two layers whatever the number of bits, where :class:`MoveAdder` has 8·bits + 2. The input is the bits of
+    p, then ``right``, then ``left``. Shapes: ``(…, bits + 2)`` to ``(…, bits)``.
 
     >>> right = torch.tensor([1., 0.])
     >>> number_of(LookaheadAdder(4)(torch.cat([bits_of(7, 4), right])))

@@ -122,16 +122,37 @@ class Attention(nn.Module):
     values to itself.
 
     - ``query``, ``key``: map the w numbers of a column to n + 1, for the n bits that are compared and the constant
-      through which the null key scores
+      through which the null key scores; without a null key, n are enough
     - ``value``, ``write``: map w numbers to the d that are fetched, and those d back to w
     - ``null_key``, ``null_value``: one more key with its value, for columns that no other key fits; may be left out
     - ``kappa``: κ, or None for the hard maximum without softmax
     - ``average``: the function that averages, ``"ratio"`` (:func:`ratio`) or ``"literal"`` (:func:`literal`)
-    - ``score``, ``mask``, ``offset``, ``oldest``: see :class:`turing.ir.Attention`
+    - ``mask``: what a column may look at: ``"causal"``, itself and the earlier columns; ``"strict"``, the earlier ones;
+      ``"offset"``, the one that is ``offset`` columns back; ``"cross"``, the word; ``"prefix"``, the word, itself and
+      the earlier columns; ``"window"``, the newest of these, always as many as there are at the first column
+    - ``score``: ``"dot"``, the product of query and key; or ``"-abs"``, minus its absolute value
+    - ``oldest``: goes with the mask ``"window"``, and is added to the key of the oldest column there
 
     The four maps are affine, such as :class:`turing.gates.Readout`, and you choose their weights. The head keeps no
-    columns: call :meth:`remember` on those that may be looked at, and pass the result on. ``kappa`` and ``average`` can
-    be changed later, as in ``head.kappa = 20``.
+    columns: call :meth:`remember` on those that may be looked at, and pass the result on. When you call a head
+    yourself, pass ``hidden=head.hidden(m)`` for m columns: without it, nothing is masked.
+
+    Here a column is (content, address, found). It asks for the address that equals its content, and fetches the content
+    of that column. Without the mask, column 0 finds columns 1 and 2, with contents 0 and 1, and gets their average.
+    With it, column 0 sees only itself, and fetches its own content, since there is no null key:
+
+    >>> from turing.gates import Readout
+    >>> head = Attention(query=Readout([[2, 0, 0]], [-1]), key=Readout([[0, 1, 0]], [-0.5]),
+    ...                  value=Readout([[1, 0, 0]], [0]), write=Readout([[0], [0], [1]], [0, 0, 0]))
+    >>> columns = torch.tensor([[1., 0., 0.], [0., 1., 0.], [1., 1., 0.]])
+    >>> keys, values = head.remember(columns)
+    >>> head(columns, keys, values)[:, 2].tolist()
+    [0.5, 1.0, 0.5]
+    >>> head(columns, keys, values, hidden=head.hidden(3))[:, 2].tolist()
+    [1.0, 1.0, 0.5]
+
+    ``kappa`` and ``average`` can be changed later, as in ``head.kappa = 20``. ``head.pattern`` is the :class:`Pattern`
+    between scores and average: put a hook there to see or change the weights of the keys.
 
     Chapter: :doc:`/book/hard-attention`.
     """
@@ -345,9 +366,11 @@ class Lookup(Attention):
       columns that it looks at
     - ``fetch``, ``into``: what stands at the places ``fetch`` of the column that matches is added to the places
       ``into`` of the column that asks. None in ``ask`` or ``fetch`` stands for a constant 1.
-    - ``kappa``, ``average``: see above, and :func:`ratio`
-    - ``mask``: which columns a column may look at, here itself and the earlier ones; see :class:`turing.ir.Attention`.
-      The mask takes effect only through ``hidden``.
+    - ``kappa``: the factor κ on scores
+    - ``average``: how the values are averaged, ``"ratio"`` (:func:`ratio`) or ``"literal"`` (:func:`literal`)
+    - ``mask``: which columns a column may look at, unless given itself and the earlier ones; see :class:`Attention`
+
+    When you call the head yourself, pass ``hidden=head.hidden(m)`` for m columns: without it, nothing is masked.
 
     If several columns match, their average is fetched, and 0 if none does. Here column 0 asks for the address of
     column 1, which comes later, and finds it only without the mask:

@@ -1,7 +1,6 @@
-"""One interface for every construction that compiles a machine into weights, and the registry that lists them.
+"""One interface for every construction, and the registry that lists them.
 
-A construction is a subclass of :class:`Construction` under the decorator :func:`register`. It sets the weights and says
-what the vectors mean. What all constructions share is defined here, once.
+A construction is a subclass of :class:`Construction` under the decorator :func:`register`.
 
 Chapter: :doc:`/book/wcm21`.
 """
@@ -55,7 +54,8 @@ class Engine(Protocol):
     """What runs networks of some constructions by other means than plain PyTorch, with the same results.
 
     Its methods ``run``, ``trace``, ``run_batch`` and ``vectors`` are those of :class:`Construction`, with the network
-    first. ``run`` may have options of its own.
+    first. ``run`` may have options of its own. ``turing.construction.ENGINES["name"] = engine`` makes an engine known
+    under a name.
 
     Chapter: :doc:`How fast </book/how-fast>`.
     """
@@ -140,7 +140,7 @@ class Construction(nn.Module):
 
         - ``word``: the word of the run
         - ``now``: the :class:`~turing.machine.Configuration` before the step that was read
-        - ``reading``: the :class:`~turing.runs.Reading` of that step; None at the start
+        - ``reading``: the :class:`~turing.runs.Reading` of that step; None at the start, where ``now`` is the first one
         - ``notes``: a dictionary for this run, which ``read`` sees as ``state.notes`` unless words are batched
         """
 
@@ -386,6 +386,17 @@ class Construction(nn.Module):
         """The first column and those that so many ``passes`` make of it, ``(passes + 1, w)``, differentiable in every
         parameter. A network in exact arithmetic raises a ``TypeError``.
 
+        Hard attention does not change with a small change of its scores. So gradients reach what a head fetches, its
+        ``value``, and here not what it compares, its ``query`` and ``key``:
+
+        >>> import turing
+        >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=100)
+        >>> last = net.rollout("B()E", 9)[-1]
+        >>> last[net.layout.st["T"]].backward()
+        >>> head = net.pipeline["visited"]
+        >>> head.value.weight.grad.any().item(), head.query.weight.grad.any().item()
+        (True, False)
+
         Chapter: :doc:`/book/research`.
         """
         if self.arithmetic == "exact":
@@ -521,8 +532,9 @@ class Construction(nn.Module):
         exact vectors.
 
         Unlike :meth:`run`, this neither stops when a machine halts nor raises when the network fails: it goes on for as
-        many passes as ``max_steps`` steps can take, and after a halt the numbers mean nothing. Where exact arithmetic
-        has no result, as for the layer norm of equal numbers, there is NaN from that module on.
+        many passes as ``max_steps`` steps can take, and after a halt the numbers mean nothing. So give ``max_steps``:
+        unless given, it is the network's ``T`` if it has one, and 1,000,000 otherwise. Where exact arithmetic has no
+        result, as for the layer norm of equal numbers, there is NaN from that module on.
 
         Chapter: :doc:`/book/wcm21`.
         """
@@ -756,7 +768,15 @@ class Construction(nn.Module):
         return vector.squeeze(0) if self._batches else vector
 
     def _limit(self, max_steps: int | None) -> int:
-        return MAX_STEPS if max_steps is None else arguments.step_limit(max_steps)
+        if max_steps is None:
+            return MAX_STEPS if self.T is None else self.T
+        limit = arguments.step_limit(max_steps)
+        if self.T is not None and limit > self.T:
+            raise ValueError(
+                f"max_steps = {limit:,} is more than T = {self.T:,}, the steps that this network was compiled for. "
+                f"Compile it with T={limit}."
+            )
+        return limit
 
     def _engine(self, name: str, options: Iterable[str] = ()) -> Any:
         constructions()

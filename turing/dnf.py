@@ -78,8 +78,8 @@ class DNF(Circuit):
 
         For two variables the rows are 00, 01, 10, 11, and so on: the last variable varies fastest. Up to 8 variables,
         clauses are merged into fewer and shorter ones. ``minimise=False`` keeps one clause for each 1 in the table; no
-        two of them can be true together, so there are two layers. ``exclusive=True`` merges only if two are still
-        enough.
+        two of them can be true together, so there are two layers. With ``exclusive=True`` there are always two layers:
+        clauses are merged only if no two of the merged ones can be true together.
 
         >>> DNF.of_table("0110").clauses, DNF.of_table("0111").clauses
         (('01', '10'), ('-1', '1-'))
@@ -153,23 +153,26 @@ class DNF(Circuit):
 
 
 class Transition(Circuit):
-    """The rules δ of a machine as two layers: from the state in st and the symbol in sym1 to the next state in st, the
-    symbol to write in sym2, and the direction of the move in scr5.
+    """The rules δ of a machine as two layers (section 3.3), on a vector whose places ``layout`` names;
+    :func:`turing.layout.state_vector` makes the layout.
 
-    ``layout`` says where these places are in a vector of width w; :func:`turing.layout.state_vector` makes it. As in
-    section 3.3, layer 1 keeps the vector and appends a detector for each pair of state and symbol,
-    AND(st[q], sym1[a]). Layer 2 sends the one that fires to st[q'], sym2[a'] and scr5, which a stay leaves at 0. It
-    keeps pos1 and pos2 and clears the rest. Where δ is undefined, st, sym2 and scr5 come out 0. For s states and g
-    symbols, W₁ has the size (w + sg) × w and W₂ the size w × (w + sg); only W₂ depends on δ.
-    Shapes: ``(…, w)`` to ``(…, w)``.
+    - what goes in: the state in st, the symbol in sym1
+    - what comes out: the next state in st, the symbol to write in sym2, the direction of the move in scr5, where both
+      places are 0 for a stay
+    - where no rule applies: st, sym2 and scr5 come out 0
+    - the other places: pos1 and pos2 stay, and the rest becomes 0
+    - layer 1: keeps the vector and appends a detector for each pair of state and symbol, AND(st[q], sym1[a])
+    - layer 2: sends the detector that fires to the places above; it alone depends on δ
+
+    For a vector of width w, s states and g symbols, W₁ has the size (w + sg) × w and W₂ the size w × (w + sg). Shapes:
+    ``(…, w)`` to ``(…, w)``. Here the rule is that R reads ``)``, writes ``*``, moves left and goes to M:
 
     >>> m = turing.zoo["balanced_parentheses"]
     >>> layout = turing.layout.state_vector(m, bits=7)
-    >>> Transition(m, layout)
-    Transition(
-      (0): Layer(59 → 89)
-      (1): Layer(89 → 59)
-    )
+    >>> x = torch.zeros(layout.width)
+    >>> x[[layout.st["R"], layout.sym1[")"]]] = 1
+    >>> [layout.name(place) for place in Transition(m, layout)(x).nonzero().flatten().tolist()]
+    ['st[M]', 'sym2[*]', 'scr5[L]']
 
     Chapter: :doc:`/book/dnf`.
     """

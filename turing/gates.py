@@ -26,7 +26,7 @@ __all__ = ["AND", "NAND", "NOR", "NOT", "OR", "XOR", "Layer", "Readout", "embed"
 class Readout(nn.Module):
     """x ↦ Wx + b, a linear layer with no ReLU after it, so that its outputs may be negative.
 
-    Shapes: ``(…, columns of W)`` to ``(…, rows of W)``.
+    Its arguments are those of :class:`Layer`. Shapes: ``(…, columns of W)`` to ``(…, rows of W)``.
 
     >>> Readout([[1, -2]], [0])(torch.tensor([1, 1])).tolist()
     [-1.0]

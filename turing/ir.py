@@ -5,7 +5,23 @@ Whatever shows, draws, saves, exports or runs a network reads it here, and needs
 pages hold.
 
 The kinds are :class:`Layer`, :class:`Attention`, :class:`Norm`, :class:`Convolution` and :class:`Argmax`. A module of
-PyTorch says by its method ``describe`` which of these it is made of.
+PyTorch says by its method ``describe(name)`` which of these it is made of: ``name`` is where the module stands in the
+network, such as ``pipeline.step``, and what it returns is a list of parts, in the order in which they work. Modules of
+this library and PyTorch's linear layers are known; a class of your own needs the method:
+
+>>> import torch
+>>> from turing import ir
+>>> class Negation(torch.nn.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.weight, self.bias = torch.nn.Parameter(torch.tensor([[-1.]])), torch.nn.Parameter(torch.tensor([1.]))
+...     def forward(self, x):
+...         return torch.relu(x @ self.weight.T + self.bias)
+...     def describe(self, name):
+...         numbers = [ir.Numbers(f"{name}.{part}", getattr(self, part).detach()) for part in ("weight", "bias")]
+...         return [ir.Layer(name, *numbers, "relu")]
+>>> print(turing.show(torch.nn.Sequential(Negation())))
+x ← ReLU(1 − x)   NOT(x)
 
 Chapter: :doc:`/book/gates`.
 """

@@ -150,8 +150,8 @@ class TuringMachine:
     """A Turing machine M = (Q, Γ, δ, q₀, F) with a tape that has no end on either side.
 
     - ``delta`` (δ): the rules, a dictionary from ``(state, symbol)`` to ``(next state, symbol to write, move)`` with a
-      move of -1 (left), 0 or +1 (right), or a list of rows ``(state, symbol, next state, symbol to write, move)``. Not
-      every pair needs a rule.
+      move of -1 (left), 0 or +1 (right), or a list of rows ``(state, symbol, next state, symbol to write, move)``.
+      Where no rule applies, the run jams.
     - ``initial`` (q₀): the state in which a run begins
     - ``halting`` (F): the set of states in which a run ends, and which have no rules
     - ``blank``: the symbol on every cell that is not part of the word and has not been written yet
@@ -327,9 +327,13 @@ class TuringMachine:
     def text(self, tape: Mapping[int, str]) -> str:
         """A tape, such as ``run.tape``, as a string. Spaces separate the symbols if one has more than one character.
 
+        The string of ``run.tape`` goes from the first cell that is not blank to the last. So its first character need
+        not stand on cell 0. Here a carry has made the number longer, and the first digit stands on cell -1:
+
         >>> m = turing.zoo["binary_increment"]
-        >>> m.text(m.run("1011").tape)
-        '1100'
+        >>> run = m.run("1111")
+        >>> m.text(run.tape), run.tape
+        ('10000', {-1: '1', 0: '0', 1: '0', 2: '0', 3: '0'})
 
         Chapter: :doc:`/book/machines`.
         """

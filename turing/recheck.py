@@ -2,7 +2,7 @@
 
 It trusts nothing that the proof says, and works in another way than ``turing.prove``: for each module it finds in the
 weights which inputs an output depends on, tries all their values, and compares the results with a table. It covers
-networks of ``"wcm21"`` as they are compiled, in a ``.safetensors`` file. Chapter: :doc:`/book/all-words`.
+``"wcm21"`` with either adder, without ``restoring``, in a ``.safetensors`` file. Chapter: :doc:`/book/all-words`.
 """
 
 import hashlib

@@ -101,14 +101,13 @@ def verify(
     engine: str = "torch",
     tolerance: float | None = None,
 ) -> Report:
-    """Run a network and a machine in lock-step on words, compare every number, and return a :class:`Report`.
+    """Run a network and its machine side by side on words, compare every number, and return a :class:`Report`.
 
     What each number should be is computed from the machine's own trace, without a weight. A word is compared up to the
-    end of its run, its first divergence or ``max_steps`` steps, whichever comes first. Unless given, ``max_steps`` is
-    the network's ``T`` if it has one, and 1,000,000 otherwise.
+    end of its run, its first divergence or ``max_steps`` steps, whichever comes first.
 
-    ``engine`` is that of :meth:`~turing.construction.Construction.run`. ``tolerance`` is by how much a number may be
-    off. Each construction has its own: 0 where its numbers are computed exactly.
+    ``max_steps`` and ``engine`` are those of :meth:`network.run <turing.construction.Construction.run>`. ``tolerance``
+    is by how much a number may be off. Each construction has its own: 0 where its numbers are computed exactly.
 
     >>> import turing
     >>> m = turing.zoo["balanced_parentheses"]

@@ -407,14 +407,7 @@ class Li24(GateByGate):
         steps, cells = arguments.count(self.T, "step"), arguments.count(self.circuit.cells, "cell")
         return super().about() | {"network": f"{self.construction} for {steps} on {cells}"}
 
-    def _limit(self, max_steps: int | None) -> int:
-        limit = self.T if max_steps is None else arguments.step_limit(max_steps)
-        if limit > self.T:
-            raise ValueError(
-                f"max_steps = {limit:,} is more than T = {self.T:,}, the steps that this network was compiled for. "
-                f"Compile it with T={limit}."
-            )
-        return limit
+    _limit = Construction._limit  # of a network for a machine
 
 
 def _placed(map: Readout, layouts: list[Layout], rows: Slice | None = None, columns: Slice | None = None) -> Readout:

@@ -135,8 +135,9 @@ def dumps(machine: TuringMachine, format: str = "json") -> str:
 
 
 def fit(machine: TuringMachine, format: str) -> TuringMachine:
-    """A machine with the same rules that :func:`dumps` can write in the format: names that it does not allow are new.
+    """A machine with the same rules that :func:`dumps` can write in the format.
 
+    A name that the format does not allow is replaced by one that it does; the others stay.
     Where the format cannot hold the machine under any names, a :class:`FormatError` gives the reason.
 
     >>> renamed = turing.formats.fit(turing.zoo["bb2"], "morphett")

@@ -45,7 +45,14 @@ class Picture:
 
     @classmethod
     def of(cls, body: Iterable[str], width: float, height: float, alt: str) -> Picture:
-        """A picture of SVG elements of your own, in pixels; the colours of the page are in ``turing.pictures.base``.
+        """A picture of SVG elements of your own, in pixels.
+
+        Colours that follow the page are strings in ``turing.pictures.base``: ``INK``, ``GROUND``, ``STATE``,
+        ``SYMBOL``, ``QUIET``, ``LINE``, ``SOFT`` and ``ATTENTION``.
+
+        >>> from turing.pictures.base import SYMBOL
+        >>> turing.pictures.Picture.of([f'<circle cx="20" cy="20" r="12" style="fill:{SYMBOL}"/>'], 40, 40, "A disc")
+        <Picture: A disc. …>
 
         Chapter: :doc:`/book/machines`.
         """

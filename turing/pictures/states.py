@@ -54,8 +54,9 @@ def state_diagram(machine: TuringMachine) -> Picture:
     State diagram of 3 states and 4 rules. A is the initial state; Z halts.
     Arrows lead from A to B; from B to A, Z.
 
-    For scripts: the class ``on`` highlights a node or an edge. ``data-state`` is the index of a node in
-    ``machine.states``, and ``data-rules`` are the indices of an edge's rules in ``list(machine.delta)``.
+    For JavaScript in a page: an element ``.node`` or ``.edge`` of the SVG is highlighted while it has the class ``on``.
+    The ``data-state`` of a node is its index in ``machine.states``, and the ``data-rules`` of an edge are the indices
+    of its rules in ``list(machine.delta)``.
 
     Chapter: :doc:`/book/machines`.
     """

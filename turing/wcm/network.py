@@ -264,15 +264,6 @@ class WCM21(Construction):
         """The layout while the adders of the paper work."""
         return self.layout_of("preprocess")
 
-    def _limit(self, max_steps: int | None) -> int:
-        limit = self.T if max_steps is None else arguments.step_limit(max_steps)
-        if limit > self.T:
-            raise ValueError(
-                f"max_steps = {limit:,} is more than T = {self.T:,}, the steps that this network was compiled for. "
-                f"Compile it with T={limit}."
-            )
-        return limit
-
 
 def _numbers_of_heads(machine: TuringMachine, layout: Layout) -> int:
     width, bits, symbols = layout.width, len(layout.pos1), len(machine.symbols)
