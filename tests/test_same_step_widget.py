@@ -64,6 +64,7 @@ def test_the_fallback_says_where_the_cell_is_kept():
     shown = SameStep("balanced_parentheses", 4).fallback()
     assert "After step 4 the state is R, and the tape head is on cell 2, which holds *." in shown
     assert "<tr><td>wcm21</td><td>4</td><td>Kept in the columns so far: 2. The columns, by the symbol" in shown
+    assert "<tr><td>merrill24</td><td>4</td><td>Kept in the columns so far: 4. The columns, by the symbol" in shown
     assert "<tr><td>ss95</td><td>12</td><td>Kept in the vector: st[R *]. The vector, without what is 0" in shown
     assert "<tr><td>li24</td><td>89</td><td>Kept in the tokens: 31, 33, 35, 70, 71. The bits of the word" in shown
     assert "<tr><td>conv</td><td>4</td><td>Kept in the cells: 2. The row itself" in shown
@@ -72,6 +73,18 @@ def test_the_fallback_says_where_the_cell_is_kept():
     hostile = SameStep(machines={"<i>": NAMED})
     assert "<b>" not in hostile.fallback()
     assert HOSTILE not in html(hostile)
+
+
+def test_rows_are_numbered_as_in_the_chapters():
+    found = networks(SameStep(), "balanced_parentheses")
+    first = {name: each["first"] for name, each in found.items() if "first" in each}
+    assert first == {"perez21": {"causal": 1}, "merrill24": {"causal": 1, "cross": -1}}
+    for step, now in enumerate(turing.zoo["balanced_parentheses"].trace("B()E")):
+        shown = SameStep("balanced_parentheses", step).fallback()
+        if found["merrill24"]["steps"][step][1][0][0] == "word":  # its rows have the numbers of their cells
+            assert f"<td>Kept in the word: {now.head}. The columns" in shown
+    left = turing.TuringMachine({("A", "0"): ("A", "1", -1), ("A", "1"): ("A", "0", -1)}, "A", (), "0")
+    assert "Kept in the word: −1. The columns" in SameStep("left", 1, {"left": (left, "1")}).fallback()
 
 
 def test_a_kernel_can_set_what_the_reader_sets():

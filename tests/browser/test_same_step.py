@@ -101,6 +101,20 @@ def test_a_cell_that_is_kept_nowhere_and_a_network_that_is_too_large_are_said_to
     assert seen(page)["conv"]["says"] == "Kept in the cells: 2."
 
 
+def test_the_page_numbers_rows_and_columns_as_python_does_and_as_the_chapters_do(open_page):
+    page = open_page(SameStep("balanced_parentheses"))
+    for step in range(10):
+        fallback = SameStep("balanced_parentheses", step).fallback()
+        for name in ("wcm21", "perez21", "merrill24", "liwang25"):
+            assert f"<td>{seen(page)[name]['says']} " in fallback, (name, step)
+        press(page, "Step")
+    numbers = """root => [...root.querySelectorAll("[data-construction=merrill24] .group")].map((group) =>
+      [...group.querySelectorAll("i")].map(({textContent}) => textContent))"""
+    word, columns = page.locator(".turing-same-step").first.evaluate(numbers)
+    assert word == ["−1", "0", "1", "2", "3", "4"]
+    assert columns == [f"{i}" for i in range(1, len(columns) + 1)]
+
+
 def test_keys_walk_and_a_kernel_hears_of_the_reader(open_page):
     page = open_page(SameStep("bb3", 3))
     page.locator(".turing-same-step .head").first.click()

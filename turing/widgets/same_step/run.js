@@ -23,10 +23,10 @@ function symbolsOf(head, layout) {
 }
 
 /**
- * For each step of the machine the passes so far and the groups of the memory: a name, and items with what they hold and
- * whether the cell under the head is kept there.
+ * For each step of the machine the passes so far and the groups of the memory: a name, the number of its first row, and
+ * items with what they hold and whether the cell under the head is kept there.
  */
-export function follow({ file, start, steps }) {
+export function follow({ file, first = {}, start, steps }) {
   const network = read(file), { ops, cells, modules, layouts: [layout] } = network, run = new Run(network, start);
   const names = [...new Set(steps.flatMap(([, places]) => (places ?? []).map(([name]) => name)))];
   const heads = modules.filter(({ key, name }) => key && names.includes(name));
@@ -46,7 +46,7 @@ export function follow({ file, start, steps }) {
       const { values } = run.memory.get(head), symbols = symbolsOf(head, layout);
       const all = ahead.includes(head) ? [...values, ops.through(head.value, run.state)] : values;
       const from = head.mask === "window" ? all.length - width : 0, shown = all.slice(from);
-      found.push({ name: ROWS[head.mask], head: head.name, items: shown.map((x, k) => ({
+      found.push({ name: ROWS[head.mask], head: head.name, first: first[head.mask] ?? 0, items: shown.map((x, k) => ({
         number: from + k, text: content(toNumbers(x), symbols), lit: lit(places, head.name, from + k),
       })) });
     }

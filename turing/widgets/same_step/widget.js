@@ -12,17 +12,17 @@ const SMALL = 60; // items of a group that have room for their numbers
 function where(places, groups) {
   if (!places) return "It does not say.";
   if (!places.length) return "Nowhere: the cell is new, and blank.";
-  const found = groups.map(({ name, places, items }) => [name, items.filter(({ lit }) => lit).map(({ number, text }) => (places ? text : number))]);
+  const found = groups.map(({ name, places, first = 0, items }) => [name, items.filter(({ lit }) => lit).map(({ number, text }) => (places ? text : signed(number + first)))]);
   return `Kept in ${found.filter(([, all]) => all.length).map(([name, all]) => `${name}: ${all.join(", ")}`).join("; ")}.`;
 }
 
-function groupNode({ name, places, items }) {
+function groupNode({ name, places, first = 0, items }) {
   const bits = items.length > SMALL;
   const nodes = items.map(({ number, text, value, lit }) => {
     const label = places ? (value === 1 ? text : `${text} = ${digits(value, 4)}`) : text ? shown(text) : "·";
     const data = { "data-number": number, ...(places ? { "data-value": value } : { "data-text": text }) };
     return h("span", { class: `item ${lit ? "lit" : ""}`.trim(), ...data },
-      h("b", {}, label), ...(places || bits ? [] : [h("i", {}, `${number}`)]));
+      h("b", {}, label), ...(places || bits ? [] : [h("i", {}, signed(number + first))]));
   });
   return h("div", { class: "group" }, h("span", { class: "label" }, name),
     h("div", { class: `items ${places ? "places" : bits ? "bits" : ""}`.trim() }, ...nodes));

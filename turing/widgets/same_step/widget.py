@@ -28,7 +28,7 @@ COLUMNS, VECTOR = "The columns, by the symbol that each wrote.", "The vector, wi
 SHOWS = {  # what the row of a construction shows
     "wcm21": f"{COLUMNS} Column 0 belongs to step 1.",
     "perez21": f"{COLUMNS} The first ones walk over the word and back, between two marks.",
-    "merrill24": f"{COLUMNS} Column 0 is the start, column 1 belongs to step 1. The word has a blank at either end.",
+    "merrill24": f"{COLUMNS} Column 1 is the start, column 2 belongs to step 1. The word has a blank at either end.",
     "ss95": f"{VECTOR} the control, whose name ends in the symbol under the tape head, and the stacks, q[0] and q[1].",
     "ss95-realtime": f"{VECTOR} the detectors that fire, and the numbers of the stacks.",
     "bhattamishra20": f"{VECTOR} the detectors that fire, and the numbers of the stacks.",
@@ -37,6 +37,8 @@ SHOWS = {  # what the row of a construction shows
     "a gate of its own.",
     "conv": "The row itself, with a cell for each cell of the tape.",
 }
+# The numbers of a head's first row, by its mask, where that is not 0: as the chapters of the constructions count.
+FIRST = {"perez21": {"causal": 1}, "merrill24": {"causal": 1, "cross": -1}}
 
 
 class SameStep(Widget):
@@ -99,7 +101,7 @@ class SameStep(Widget):
         for each in run["networks"]:
             if "steps" in each:
                 passes, places = each["steps"][self.step]
-                where = f"{_where(each['file'], places)}. {each.get('shows', '')}".rstrip()
+                where = f"{_where(each, places)}. {each.get('shows', '')}".rstrip()
             else:
                 passes, where = "–", each["refused"]
             rows.append((each["construction"], passes, where))
@@ -114,17 +116,20 @@ class SameStep(Widget):
         return f"SameStep({self.machine!r}, step={self.step}{machines})"
 
 
-def _where(file: dict[str, Any], places: list[tuple[str, int]] | None) -> str:
+def _where(each: dict[str, Any], places: list[tuple[str, int]] | None) -> str:
     """Where a cell is kept, in the words of the page."""
     if not places:
         return "It does not say" if places is None else "Nowhere: the cell is new, and blank"
+    file = each["file"]
     masks = {module["name"]: module.get("mask") for module in file["modules"]}
     names = Layout(**dict(file["layouts"][0])).names()
     vector = "the newest token" if "window" in masks.values() else "the vector"
     found: dict[str, list[str]] = {}
     for name, number in places:
         group = {"cells": "the cells", "column": vector}.get(name) or ROWS[masks[name]]
-        found.setdefault(group, []).append(names[number] if name == "column" else str(number))
+        first = each.get("first", {}).get(masks.get(name), 0)
+        said = names[number] if name == "column" else f"{number + first}".replace("-", "−")
+        found.setdefault(group, []).append(said)
     return "Kept in " + "; ".join(f"{group}: {', '.join(numbers)}" for group, numbers in found.items())
 
 
@@ -180,10 +185,10 @@ def _exported(network: Construction, word: Any, steps: int) -> dict[str, Any]:
     cells = network.loop.state == "cells"
     start = {"cells" if cells else "column": [_numbers(x) for x in first] if cells else _numbers(first)}
     found: list[Any] = [[passes, places and list(map(list, places))] for passes, places in memory(network, word, steps)]
-    shows = {"shows": SHOWS[network.construction]} if network.construction in SHOWS else {}
+    known: dict[str, dict[str, Any]] = {"shows": SHOWS, "first": FIRST}
     return {
         "construction": network.construction,
-        **shows,
+        **{key: each[network.construction] for key, each in known.items() if network.construction in each},
         "file": ir.to_dict(network),
         "start": start | {"word": [] if tape is None else [_numbers(row) for row in tape]},
         "steps": found,
