@@ -21,6 +21,7 @@ from book import ROOT
 from paper import FIGURE_1
 from turing.cli import OPTIONS, main
 from turing.comparison.measure import MAX_STEPS
+from turing.construction import REGISTRY
 from turing.formats import FORMATS, LIMIT, dumps, fit, parse
 
 CONSTRUCTIONS = [name for name, kind in turing.constructions().items() if kind.__module__.startswith("turing")]
@@ -812,6 +813,7 @@ PAGE = (ROOT / "book" / "command-line.md").read_text(encoding="utf-8")
 
 def test_the_commands_that_the_page_shows_run_and_print_what_it_shows(cli, tmp_path, monkeypatch):
     """A line of … stands for lines that are not shown."""
+    monkeypatch.delitem(REGISTRY, "whole-tape", raising=False)  # which another test registers
     monkeypatch.chdir(tmp_path)
     (machine,) = re.findall(r"Here is `flip\.yaml`.+?```yaml\n(.+?)```", PAGE, re.DOTALL)
     Path("flip.yaml").write_text(machine, encoding="utf-8")

@@ -80,4 +80,4 @@ def test_the_command_line_makes_the_row_long_enough_for_the_steps_that_it_is_giv
     assert RowOfCells.options_for({}, "B()E", 20) == {"cells": 44}
     assert RowOfCells.options_for({"cells": 9}, "B()E", 20) == {"cells": 9}
     assert RowOfCells.options_for({}, "B()E", 10**9) == {"cells": 2_004}
-    assert RowOfCells.options_for({}, None) == {"cells": 101}
+    assert RowOfCells.options_for({}, None) == {"cells": 100} == RowOfCells.options_for({})

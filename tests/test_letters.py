@@ -18,7 +18,8 @@ GREEK = re.findall(
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$`])\$([^$]+?)\$(?!\d)", re.DOTALL)
 NAMES = re.compile(r"\\(?:text|mathrm|mathtt|mathsf|mathbb|operatorname|begin|end)\{[^{}]*\}|\\mathsf T")
 LETTER = re.compile(r"(\\(?:mathbf|mathcal)\s*\{?\w\}?|\\[a-zA-Z]+|[A-Za-z])'*(_(?:\{[^{}]*\}|\\[a-zA-Z]+|\w))?")
-ENTRY = r"([$`].+?): (.+) \(\{ref\}`([^`<]+) <notation-([\w-]+)>`\)"  # of the index: letters, meaning, and where
+WHERE = r"\{ref\}`([^`<]+) <notation-([\w-]+)>`"  # of the index: a title and its label
+ENTRY = rf"\| (.*?) ?\| ({WHERE}(?:, {WHERE})*) \| ([$`].+?): (.+) \|"  # letters only in the first row of each
 SIGN = r"\\(?:math(?:rm|bb)\{)?(?!math)(ln|log|(?<=\{)\w+)"  # a name of several letters, or ℝ
 PAGE = (ROOT / "book/notation.md").read_text(encoding="utf-8")
 COMMON, _, SECTION = PAGE.partition("## Letters of a chapter")
@@ -68,12 +69,15 @@ def test_every_table_of_a_chapter_is_read_under_its_title_and_in_the_order_of_th
 def test_the_index_has_every_letter_and_says_where_each_of_its_forms_is_explained():
     found = re.findall(r"^\(notation-([\w-]+)\)=\n##+ (.+)\n\n((?:.+\n|\n(?!\(|#))+)", PAGE, re.MULTILINE)
     titles, tables = {label: title for label, title, _ in found}, {label: text for label, _, text in found}
-    indexed, codes, named = set(), set(), set()
-    for names, entries in re.findall(r"^\| (.+?) \| (.+) \|$", INDEX, re.MULTILINE)[1:]:
-        for entry in entries.split("; "):
-            wrote, meaning, title, label = re.fullmatch(ENTRY, entry).groups()
+    indexed, codes, named, told, names = set(), set(), set(), set(), ""
+    for entry in [line for line in INDEX.splitlines() if line.startswith("|")][2:]:
+        first, where, *_, wrote, meaning = re.fullmatch(ENTRY, entry).groups()
+        names = first or names
+        assert len(meaning.split()) <= 12, entry
+        assert (names, wrote, meaning) not in told, f"{entry} is there twice: one row for both chapters"
+        told.add((names, wrote, meaning))
+        for title, label in re.findall(WHERE, where):
             assert titles[label] == title, entry
-            assert len(meaning.split()) <= 12, entry
             for formula in re.findall(r"\$.+?\$|`.+?`", wrote):
                 assert formula in tables[label], (names, formula, label)
                 if formula.startswith("`"):

@@ -7,6 +7,7 @@ import re
 import pytest
 import torch
 import yaml
+from whole_tape import WholeTape
 
 import turing
 from book import ROOT
@@ -155,11 +156,12 @@ def compiled(name, machine, **options):
     return turing.compile(machine, name, **constructions()[name].options_for({}), **options)
 
 
-EXACT = [name for name in constructions() if compiled(name, turing.zoo["bb2"]).arithmetic == "exact"]
+OURS = [name for name in constructions() if name != WholeTape.construction]
+EXACT = [name for name in OURS if compiled(name, turing.zoo["bb2"]).arithmetic == "exact"]
 
 
 def test_the_five_with_fractions_have_hooks_and_gradients_in_float64_and_are_right_there_on_the_word():
-    assert (len(EXACT), len(constructions())) == (5, 9)
+    assert (len(EXACT), len(OURS)) == (5, 9)
     assert "Five of the nine compute with fractions by default" in TEXT
     for name in EXACT:
         for given in ("exact", "float64"):
@@ -173,9 +175,24 @@ def test_the_five_with_fractions_have_hooks_and_gradients_in_float64_and_are_rig
         assert any(numbers.grad is not None and numbers.grad.any() for numbers in net.parameters())
 
 
+def test_six_of_the_nine_are_proved_for_all_words():
+    assert "for six of the nine constructions {doc}`a proof for all words" in TEXT
+    proved = [name for name in OURS if turing.prove(compiled(name, BP)).verdict == "proved"]
+    assert proved == ["wcm21", "ss95", "ss95-realtime", "li24", "liwang25", "conv"]
+
+
+def test_the_slices_that_are_0_in_every_column_and_that_the_first_task_does_not_count():
+    assert "`pos3` and `scr1` to `scr4` are 0 in every column" in TEXT
+    for example in turing.corpus(10, seed=1, T=64, adder="lookahead"):
+        layout, (_, cache) = example.network.layout, example.network.run_with_cache(example.word)
+        empty = ("pos3", "scr1", "scr2", "scr3", "scr4")
+        assert not any(cache["column"][:, list(getattr(layout, name))].any() for name in empty)
+        assert cache["column"][:, list(layout.scr5)].any()
+
+
 def test_which_constructions_the_tools_take_that_the_page_names():
     took = {}
-    for name in constructions():
+    for name in OURS:
         net = compiled(name, turing.zoo["bb2"], **({"arithmetic": "float64"} if name in EXACT else {}))
         for tool, given in {
             first_failure: (net, [""]),
@@ -189,7 +206,7 @@ def test_which_constructions_the_tools_take_that_the_page_names():
                 continue
             took.setdefault(tool, []).append(name)
     assert took[first_failure] == took[sweep] == took[lesson] == ["wcm21", "li24"]
-    assert took[circuit] == [name for name in constructions() if name != "conv"]
+    assert took[circuit] == [name for name in OURS if name != "conv"]
 
 
 def test_position_and_search_bits_get_no_gradient_and_flipping_any_but_one_changes_the_symbol():

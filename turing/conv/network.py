@@ -152,6 +152,8 @@ class RowOfCells(Construction):
         """Cells for the word and for as many to the left and to the right of it as there are steps, up to a limit; or
         for those that are known to be needed, with the word in their middle.
         """
+        if plan == Plan():
+            return {"cells": CELLS} | given
         n = len(plan.word or "")
         if plan.cells is not None:
             return {"cells": n + 2 * max(-plan.cells.start, plan.cells.stop - n)} | given

@@ -69,8 +69,8 @@ def corpus(
     - ``states``, ``symbols``: the least and the greatest number of them; a halting state is added
     - ``hide=True`` permutes the places of every vector inside a transformer, and its weights with them
       (:class:`turing.corpora.hidden.Hidden`)
-    - ``hide="orthogonal"`` rotates the vectors that no ReLU has made, in a restoring lookahead network
-      (:class:`turing.corpora.rotated.Rotated`)
+    - ``hide="orthogonal"`` rotates the vectors that no ReLU has made. The network has restoring layers and the
+      lookahead adder, and runs in float64; its ``rotations`` are the matrices (:class:`turing.corpora.rotated.Rotated`)
     - other options: those of :func:`turing.construction.compile`; unless given, ``T`` and ``bits`` fit 64 steps on any
       word of 8 cells
 

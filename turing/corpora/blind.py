@@ -90,7 +90,8 @@ def blind(n: int, seed: int, level: str = "linear", **options: Any) -> Iterator[
 
 
 def key(n: int, seed: int, **options: Any) -> list[TuringMachine]:
-    """The answers to the riddles of :func:`blind` with the same ``n``, ``seed`` and ``options``: a list of machines.
+    """The answers to the riddles of :func:`blind` with the same ``n``, ``seed`` and ``options``, at every level: a
+    list of machines.
 
     Chapter: :doc:`/book/research`.
     """

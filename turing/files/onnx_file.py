@@ -39,9 +39,10 @@ def write_onnx(network: nn.Module, path: Path, layout: object = None) -> None:
     - ``history``: the earlier columns, any number of them
     - ``tape``: the encoded word, of any length; for a head that looks at a window, the tokens before the column
 
-    The output is ``next``, the column that comes out. The metadata says what a safetensors file says, except for
-    networks that no construction's name makes, such as one with a hidden basis: there it says less. With the average
-    ``"ratio"``, the default, each pass gives the numbers of torch.
+    The output is ``next``, the column that comes out, without β: add ``network.beta(number)`` of pass 1, 2, … before
+    you feed it back, and append the column before to ``history``, which is empty at first. The metadata says what a
+    safetensors file says, except for networks that no construction's name makes, such as one with a hidden basis: there
+    it says less. With the average ``"ratio"``, the default, each pass gives the numbers of torch.
 
     Chapter: :doc:`/book/research`.
     """

@@ -37,6 +37,8 @@ def train(
     - ``note``: is called as ``note(step, loss)``, with the loss as a float, before the first step, every ``every``
       steps, and after the last one. The list of what it returned is the result; without ``note`` the list is empty.
 
+    Hard attention gives queries and keys of a compiled network no gradient.
+
     There is no randomness: on one CPU thread, the same call gives the same numbers. Here a network with noise on its
     weights is trained on one word:
 
@@ -74,8 +76,8 @@ def train(
 class Change(NamedTuple):
     """A number of a network that has changed: where it is, and its values ``before`` and after.
 
-    ``parameter`` is the name of its tensor, and ``row`` and ``column`` are the places that it leads to and comes from.
-    A bias has ``"1"`` as its column.
+    ``parameter`` is the name of its tensor without the prefix ``pipeline.``, and ``row`` and ``column`` are the places
+    that it leads to and comes from. A bias has ``"1"`` as its column.
 
     Chapter: :doc:`/book/break-restore-train`.
     """

@@ -31,7 +31,8 @@ class NormCircle(Widget):
     """The head of ``merrill24`` that finds the last write on a cell: query and keys as rays, and their products.
 
     The network runs in the page. ``step`` is a step of the machine, at most 80; in floats the run ends where another
-    key is fetched than in exact arithmetic. ``word``, ``step`` and ``arithmetic`` are live.
+    key is fetched than in exact arithmetic. ``machine`` is that of balanced parentheses unless given; give a ``word``
+    with your own. ``word``, ``step`` and ``arithmetic`` are live.
 
     >>> NormCircle("B()E", step=3)
     NormCircle('B()E', step=3, arithmetic='float32')

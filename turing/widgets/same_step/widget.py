@@ -46,7 +46,8 @@ class SameStep(Widget):
 
     The networks run in the page, except those that would be too large for it. ``machines`` is a dictionary of machines
     by name, or of pairs of a machine and a word; without it, they are those of the book. ``machine`` is the name of the
-    one that is shown. At most 40 steps of a run are shown. ``machine`` and ``step`` are live.
+    one that is shown, a key of ``machines``, and not the machine itself. At most 40 steps of a run are shown.
+    ``machine`` and ``step`` are live.
 
     >>> SameStep("bb3", step=4)
     SameStep('bb3', step=4)
