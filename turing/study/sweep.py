@@ -35,7 +35,6 @@ def perturbed(network: Construction, perturbation: Perturbation, level: Any, see
     >>> net = turing.compile(turing.zoo["balanced_parentheses"], "wcm21", T=32, adder="lookahead")
     >>> noisy = perturbed(net, Gaussian(), 0.02, seeds=[1])
     >>> _ = net.load_state_dict({name: copies[0] for name, copies in noisy.items()})
-    >>> net.forget()  # what it may have kept of the old weights
     >>> print(*first_failure(net, ["B()E"]))
     Step 2, carry: st[R] is 1.701, expected 1.
 
