@@ -23,6 +23,12 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// An option such as --help does not break after its dashes.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const code of document.querySelectorAll(".bd-article :not(pre) > code"))
+    code.classList.toggle("option", /^--?\w[\w-]*$/.test(code.textContent));
+});
+
 // Sentences that a cell prints may break again on a narrow screen; tables may not.
 document.addEventListener("DOMContentLoaded", () => {
   for (const output of document.querySelectorAll(".cell_output pre"))

@@ -24,7 +24,7 @@ TOLERANCE = 1e-5  # of the largest number of a product: what rounding leaves, al
 
 
 class Product(NamedTuple):
-    """A product of maps that meet; ``rows`` and ``columns`` name the neurons that they belong to, "" for none.
+    """A product of maps that meet; ``rows`` and ``columns`` name the neurons that they belong to, ``""`` for none.
 
     Chapter: :doc:`/book/reading-back`.
     """
