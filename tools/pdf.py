@@ -3,8 +3,8 @@
 python tools/pdf.py [file [page …]]    by default prints all pages to _build/turing-book.pdf
 
 The articles of all pages are put into one HTML page, in reading order. Widgets give way to their static picture,
-folds are open, and a link between chapters becomes one inside that page. Chromium prints it twice: the first
-printing shows on which page everything is, and the second has these page numbers in contents, index and answers.
+folds are open, and a link between chapters becomes one inside that page. Chromium prints it until nothing moves: the
+first printing shows on which page everything is, and the next has these page numbers in contents, index and answers.
 book/_static/book.css says how it looks on paper.
 """
 
@@ -150,7 +150,9 @@ def one_page(pages: list[str]) -> str:
     """The book as one HTML page; styles, MathJax and page.js are those of the built pages."""
     site = book.site(book.repository())
     articles = {page: widgets(page, article(page, pages, site), site) for page in pages}
-    head = built(pages[0], "head").select("link[rel=stylesheet], script")
+    heads = [built(page, "head") for page in pages]  # only a page with formulas loads MathJax
+    head = next((head for head in heads if head.select_one("script[src*=mathjax]")), heads[0])
+    head = head.select("link[rel=stylesheet], script")
     head = [part for part in head if part.name == "link" or re.search("mathjax|page.js", str(part), re.IGNORECASE)]
     running = "@page { size: A4 }\n"  # and the name of the chapter at the top of its pages
     for i, (page, found) in enumerate(articles.items()):
@@ -182,9 +184,12 @@ def make(out: Path, pages: list[str]) -> None:
         page.goto(source.as_uri(), timeout=0)
         page.wait_for_function("window.MathJax?.startup?.promise", timeout=120_000)
         faults += page.evaluate(FIT)
-        _, numbers = printed(page)
-        page.evaluate(NUMBER, numbers)
-        data, again = printed(page, outline=True, tagged=True)
+        _, again = printed(page)
+        for _ in range(3):  # a number may itself move what follows to another page
+            page.evaluate(NUMBER, numbers := again)
+            data, again = printed(page, outline=True, tagged=True)
+            if all(again.get(name) == number for name, number in numbers.items()):
+                break
         browser.close()
     source.unlink()
     faults += [f"{name} has moved to another page" for name in numbers if numbers[name] != again.get(name)]
